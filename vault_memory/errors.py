@@ -20,6 +20,7 @@ VaultMemoryError
 │   └── UnsupportedQueryError
 ├── VaultNotFoundError               no folder is at the vault's path
 ├── VaultEmptiedError                a vault that had notes suddenly has none
+├── VaultBusyError                   another process is indexing the vault
 └── ConfigError
     ├── MissingExtraError (ImportError)
     └── UnknownNameError (LookupError)
@@ -139,6 +140,10 @@ class VaultNotFoundError(VaultMemoryError):
 
 class VaultEmptiedError(VaultMemoryError):
     """The folder of a vault that had notes is suddenly empty: a disk that is not mounted looks the same."""
+
+
+class VaultBusyError(VaultMemoryError):
+    """Another process is indexing the vault; searches go on meanwhile."""
 
 
 class ConfigError(VaultMemoryError):

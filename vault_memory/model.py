@@ -224,6 +224,29 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Freshness:
+    """How far an index is from its folder.
+
+    Attributes:
+        records: Number of records that are indexed.
+        fragments: Number of their fragments.
+        pending: Number of records whose text could not be embedded yet; keywords find them.
+        stale: Number of records in folders that could not be listed, so that they may be out of date.
+        quarantined: Number of files that cannot be loaded.
+        generation: Number of the last change of the index.
+        synced_at: When the last whole pass over the folder ended, in seconds since the epoch; `None` before the first.
+    """
+
+    records: int = 0
+    fragments: int = 0
+    pending: int = 0
+    stale: int = 0
+    quarantined: int = 0
+    generation: int = 0
+    synced_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What a retrieval considered and how it decided.
 
@@ -235,8 +258,7 @@ class Evidence:
         coverage: Share of the question's words, weighted by rarity, that the best lexical hits hold; in [0, 1].
         dense_weight: Weight `a` of the dense lane in the fused score, if lists were fused.
         records: Number of records that could answer, after filters.
-        fragments: Number of fragments in the whole index.
-        quarantined: Number of files that could not be loaded.
+        freshness: How far the index that answered is from the folder.
     """
 
     mode: str
@@ -246,8 +268,7 @@ class Evidence:
     coverage: float | None = None
     dense_weight: float | None = None
     records: int = 0
-    fragments: int = 0
-    quarantined: int = 0
+    freshness: Freshness = field(default_factory=Freshness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,21 +345,26 @@ class Status:
     Attributes:
         path: The vault's folder.
         state_path: The state file.
-        records: Number of records that are indexed.
-        fragments: Number of their fragments.
-        quarantined: Number of files that cannot be loaded.
-        failed: Number of records whose text could not be embedded (yet); keywords find them.
         embedder: Fingerprint of the vectors.
-        generation: Number of the last change of the state.
-        synced_at: When the last whole pass over the folder ended, in seconds since the epoch.
+        freshness: How far the index is from the folder.
     """
 
     path: str
     state_path: str
-    records: int
-    fragments: int
-    quarantined: int
-    failed: int
     embedder: str
-    generation: int
-    synced_at: float | None
+    freshness: Freshness
+
+    @property
+    def records(self) -> int:
+        """Number of records that are indexed."""
+        return self.freshness.records
+
+    @property
+    def fragments(self) -> int:
+        """Number of fragments that are indexed."""
+        return self.freshness.fragments
+
+    @property
+    def quarantined(self) -> int:
+        """Number of files that cannot be loaded."""
+        return self.freshness.quarantined

@@ -1,0 +1,403 @@
+"""`Vault`: the only place where concrete parts are joined."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from vault_memory.chunking import CHUNKER_VERSION, chunk_markdown
+from vault_memory.config import Settings, state_folder
+from vault_memory.embed import CachedEmbedder, CheckedEmbedder, Embedder, StaticEmbedder, VaultEmbedder, load_embedder
+from vault_memory.errors import EmbeddingError, VaultBusyError
+from vault_memory.index.lexical import RULES_REVISION
+from vault_memory.index.state import DenseMirror, State
+from vault_memory.indexer import Indexer, Progress, SyncPlan
+from vault_memory.model import (
+    Fragment,
+    FragmentLocator,
+    Hit,
+    Metadata,
+    Passage,
+    Quarantined,
+    Record,
+    Retrieval,
+    Status,
+    SyncReport,
+    Target,
+    content_digest,
+)
+from vault_memory.retrieve.query import Mode, Query, checked_query
+from vault_memory.retrieve.searcher import Searcher
+from vault_memory.retrieve.spans import read_hit, read_span
+from vault_memory.store import (
+    IGNORE_NAMES,
+    UNSET,
+    WHOLE,
+    FileTreeMemoryStore,
+    OnRecordError,
+    Unset,
+    WriteReport,
+)
+from vault_memory.watch import Batch, FolderWatcher, Follower
+
+logger = logging.getLogger(__name__)
+
+
+class Vault:
+    """A folder of Markdown notes, searchable down to the exact place.
+
+    Open one with `Vault.open`. All methods may be called from several threads.
+
+    Example:
+        >>> from vault_memory import Vault
+        >>> with Vault.open("sample_vault") as vault:
+        ...     hit = vault.search("how do I water seedlings", top_k=1)[0]
+        ...     passage = vault.read(hit)
+        >>> passage.text == hit.text
+        True
+    """
+
+    def __init__(self, store: FileTreeMemoryStore, state: State, embedder: VaultEmbedder, settings: Settings) -> None:
+        self._store = store
+        self._state = state
+        self._embedder = embedder
+        self._chunking = settings.chunking.bounded(embedder.max_input_chars)
+        self._searcher = Searcher(state, DenseMirror(embedder.fingerprint.dimensions), embedder)
+        self._indexer = Indexer(store, state, embedder, self._chunking)
+        store.add_write_hook(self._index_write)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        on_record_error: OnRecordError = "skip",
+        embedder: str | Embedder = "default",
+        state_dir: str | os.PathLike[str] | None = None,
+        settings: Settings | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Open a folder: read what is new, index it, and be ready to search.
+
+        Args:
+            path: The folder. It is only read, and written by `put` and `delete` alone.
+            on_record_error: `skip` lists notes that cannot be loaded in `quarantined`; `fail` raises for the first.
+            embedder: An object with the members of `Embedder`, or a spec string such as `default`.
+            state_dir: The folder for derived state; the user's cache folder by default.
+            settings: Sizes and bounds.
+            progress: Called with the number of notes read so far and in all.
+
+        Raises:
+            VaultNotFoundError: The path is missing or no folder.
+            VaultEmptiedError: The folder had notes when it was last opened, and now it has none.
+            RecordError: A note cannot be loaded and `on_record_error` is `fail`.
+            ConfigError: The embedder is unknown or lacks a member.
+            FragmentIndexError: The state folder cannot be used.
+
+        Example:
+            >>> vault = Vault.open("sample_vault")
+            >>> vault.status().records > 50
+            True
+            >>> vault.close()
+        """
+        vault = cls.attach(
+            path, on_record_error=on_record_error, embedder=embedder, state_dir=state_dir, settings=settings
+        )
+        try:
+            vault.sync(progress=progress)
+        except VaultBusyError as error:
+            # Searches must not wait for another process's work: what it has done so far is there.
+            logger.warning("%s", error)
+        except BaseException:
+            vault.close()
+            raise
+        return vault
+
+    @classmethod
+    def attach(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        on_record_error: OnRecordError = "skip",
+        embedder: str | Embedder = "default",
+        state_dir: str | os.PathLike[str] | None = None,
+        settings: Settings | None = None,
+    ) -> Self:
+        """Open a folder as it was last indexed, without looking for changes; the arguments are those of `open`.
+
+        Example:
+            >>> with Vault.attach("sample_vault") as vault:
+            ...     report = vault.sync()
+            >>> report.failed
+            {}
+        """
+        chosen = settings or Settings()
+        store = FileTreeMemoryStore(path, on_record_error=on_record_error, settings=chosen.reading, load=False)
+        checked = _vault_embedder(load_embedder(embedder), state_folder(state_dir))
+        chunking = chosen.chunking.bounded(checked.max_input_chars)
+        facts = {
+            "embedder": str(checked.fingerprint),
+            "chunking": f"{CHUNKER_VERSION}:{chunking.target_chars}:{chunking.max_chars}",
+            "words": str(RULES_REVISION),
+        }
+        state = State(_state_path(store.root, state_dir), facts)
+        if state.rebuilt_because:
+            logger.warning("the index of %s is made anew (%s)", store.root, ", ".join(state.rebuilt_because))
+        return cls(store, state, checked, chosen)
+
+    def search(  # noqa: PLR0913  # The filters are fixed by name in callers' code; each is optional.
+        self,
+        query: str,
+        *,
+        top_k: int = 10,
+        max_per_record: int | None = None,
+        mode: Mode = "hybrid",
+        scope: str | None = None,
+        tags: Sequence[str] = (),
+        kind: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        threshold: float | None = None,
+    ) -> Retrieval:
+        """Return the places that answer a question, best first, with the evidence for them.
+
+        Args:
+            query: The question, or the words to find; `"a phrase"` in double quotes must occur as it is.
+            top_k: Number of hits wanted.
+            max_per_record: At most this many hits of one note, so that a long one cannot hide the others.
+            mode: `hybrid` joins keywords and meaning; `semantic` and `lexical` use one of them.
+            scope: Only notes of this folder and the folders below it.
+            tags: Only notes with all of these tags; `plant` finds `plant/tomato` too.
+            kind: Only notes of this kind.
+            where: Only notes whose properties have these values.
+            threshold: Only hits with at least this score.
+
+        Raises:
+            QueryError: The question is empty, a number is below 1, or a property is unknown.
+
+        Example:
+            >>> with Vault.open("sample_vault") as vault:
+            ...     retrieval = vault.search("watering seedlings", top_k=3, max_per_record=1)
+            >>> len({hit.target for hit in retrieval})
+            3
+        """
+        asked = checked_query(Query(query, top_k, max_per_record, mode, scope, tuple(tags), kind, where, threshold))
+        return self._searcher.search(asked)
+
+    def read(self, place: Hit | Target, locator: FragmentLocator | None = None) -> Passage:
+        """Return exactly the text of a hit, or of a span of a record, or a record's whole body.
+
+        Raises:
+            RecordNotFoundError: No record has this target.
+            StaleSpanError: The record changed and the span is no longer in it.
+
+        Example:
+            >>> with Vault.open("sample_vault") as vault:
+            ...     hit = vault.search("watering seedlings", top_k=1)[0]
+            ...     vault.read(hit.target, hit.locator).text == vault.read(hit).text
+            True
+        """
+        if isinstance(place, Hit):
+            return read_hit(self._store.get(place.target), place)
+        return read_span(self._store.get(place), locator, self._chunking)
+
+    def get(self, target: Target) -> Record:
+        """Return a record as it is on the disk now.
+
+        Raises:
+            RecordNotFoundError: No record has this target.
+            RecordError: The record is quarantined.
+
+        Example:
+            >>> with Vault.open("sample_vault") as vault:
+            ...     vault.get(Target("Garden", "Seedlings")).path
+            'Garden/Seedlings.md'
+        """
+        return self._store.get(target)
+
+    def records(self) -> Iterator[Record]:
+        """Yield every record that can be loaded, in the order of the walk, as it is on the disk now.
+
+        Example:
+            >>> with Vault.open("sample_vault") as vault:
+            ...     any("garden" in record.tags for record in vault.records())
+            True
+        """
+        return self._store.records()
+
+    def fragments(self, target: Target) -> list[Fragment]:
+        """Return the fragments of a record as it is on the disk now, by rising start.
+
+        Raises:
+            RecordNotFoundError: No record has this target.
+
+        Example:
+            >>> with Vault.open("sample_vault") as vault:
+            ...     target = Target("Garden", "Seedlings")
+            ...     body = vault.get(target).body
+            ...     all(body[f.locator.start:f.locator.end] == f.text for f in vault.fragments(target))
+            True
+        """
+        return chunk_markdown(self._store.get(target).body, self._chunking)
+
+    def put(
+        self,
+        target: Target,
+        body: str,
+        metadata: Metadata | None = None,
+        *,
+        expected_digest: str | Unset | None = UNSET,
+    ) -> WriteReport:
+        """Write a record and index it.
+
+        Args:
+            target: Where.
+            body: The text after the header, stored as it is.
+            metadata: Properties to set; those not named stay. `None` keeps the header as it is.
+            expected_digest: The digest that the writer read; `None` if there must be no such record. The write is
+                refused if another writer was faster.
+
+        Returns:
+            The record, and in `errors` why it could not be indexed, if it could not; the next sync repairs that.
+
+        Raises:
+            WriteRejectedError: The digest is not the expected one, or the file is quarantined.
+            UnsafePathError: The name would leave the vault.
+            IdentityError: The name is not portable.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder, Vault.open(folder) as vault:
+            ...     _ = vault.put(Target("boat", "Mast"), "Varnish the mast in April.", {"tags": ["boat"]})
+            ...     vault.search("varnish")[0].path
+            'boat/Mast.md'
+        """
+        return self._store.put(target, body, metadata, expected_digest=expected_digest)
+
+    def delete(self, target: Target, *, expected_digest: str | Unset = UNSET) -> WriteReport:
+        """Delete a record and take it out of the indexes.
+
+        Raises:
+            RecordNotFoundError: No record has this target.
+            WriteRejectedError: The digest is not the expected one, or the file is quarantined.
+
+        Example:
+            >>> import tempfile
+            >>> with tempfile.TemporaryDirectory() as folder, Vault.open(folder) as vault:
+            ...     _ = vault.put(Target("", "Draft"), "To be thrown away.")
+            ...     _ = vault.delete(Target("", "Draft"))
+            ...     len(vault.search("thrown away"))
+            0
+        """
+        return self._store.delete(target, expected_digest=expected_digest)
+
+    def _index_write(self, target: Target, record: Record | None) -> None:
+        if record is None:
+            self._indexer.remove(target)
+            return
+        failure = self._indexer.put(record)
+        if failure is not None:
+            raise EmbeddingError(f"{record.path} is written but not embedded yet: {failure}")
+
+    def plan(self, *, verify: bool = False) -> SyncPlan:
+        """Return what `sync` would do, without reading a note or changing anything.
+
+        Example:
+            >>> with Vault.open("sample_vault") as vault:
+            ...     any(left.path == ".obsidian" for left in vault.plan().scan.left_out)
+            True
+        """
+        return self._indexer.plan(verify=verify, allow_empty=True)
+
+    def sync(self, *, verify: bool = False, allow_empty: bool = False, progress: Progress | None = None) -> SyncReport:
+        """Make the indexes equal to the folder, in one pass.
+
+        Args:
+            verify: Read every note, also where size and times say that it did not change.
+            allow_empty: Accept that a vault which had notes has none.
+            progress: Called with the number of notes read so far and in all.
+
+        Raises:
+            VaultNotFoundError: The folder is missing or cannot be listed; the index stays as it is.
+            VaultEmptiedError: It had notes, and now it has none; the index stays as it is.
+
+        Example:
+            >>> with Vault.open("sample_vault") as vault:
+            ...     vault.sync().changed
+            ()
+        """
+        with self._state.syncing():
+            plan = self._indexer.plan(verify=verify, allow_empty=allow_empty)
+            return self._indexer.apply(plan, progress=progress)
+
+    def watch(self, on_sync: Callable[[SyncReport], None] | None = None) -> Follower:
+        """Follow the folder in the background until the returned follower is left or stopped.
+
+        A saved note is searchable a moment later, whatever way it was saved. Nothing that an event says is believed:
+        it only names where to look.
+
+        Args:
+            on_sync: Called after each pass with what it did, on the follower's thread.
+
+        Example:
+            >>> import pathlib, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder, Vault.open(folder) as vault:
+            ...     with vault.watch() as live:
+            ...         _ = pathlib.Path(folder, "Mast.md").write_text("Varnish the mast in April.")
+            ...         _ = live.wait_settled()
+            ...     vault.search("varnish")[0].path
+            'Mast.md'
+        """
+
+        def sync(batch: Batch) -> None:
+            with self._state.syncing():
+                report = self._indexer.apply(self._indexer.plan(WHOLE if batch.everything else batch.paths))
+            if on_sync is not None:
+                on_sync(report)
+
+        return Follower(FolderWatcher(self._store.root, IGNORE_NAMES), sync)
+
+    @property
+    def quarantined(self) -> tuple[Quarantined, ...]:
+        """Files that are there but cannot be loaded, each with path, scope and error; never touched."""
+        return self._store.quarantined
+
+    def status(self) -> Status:
+        """Return what the vault holds and how fresh it is.
+
+        Example:
+            >>> with Vault.open("sample_vault") as vault:
+            ...     vault.status().quarantined
+            4
+        """
+        with self._state.reading() as snapshot:
+            freshness = snapshot.freshness()
+        return Status(str(self._store.root), str(self._state.path), str(self._embedder.fingerprint), freshness)
+
+    def close(self) -> None:
+        """Let go of the state file; the vault's folder needs no closing."""
+        self._state.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _vault_embedder(embedder: Embedder, folder: Path) -> VaultEmbedder:
+    """Return an embedder with checked vectors, which are kept for every vault unless they cost next to nothing."""
+    if isinstance(embedder, StaticEmbedder):
+        return CheckedEmbedder(embedder)
+    return CachedEmbedder(embedder, folder / "embeddings.sqlite")
+
+
+def _state_path(root: Path, state_dir: str | os.PathLike[str] | None) -> Path:
+    """Return the state file of a vault: the folder's name for a person, and a digest of its path for uniqueness."""
+    real = str(root.resolve())
+    return state_folder(state_dir) / f"{root.resolve().name or 'vault'}-{content_digest(real)[:16]}.sqlite"
