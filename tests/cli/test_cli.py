@@ -1,0 +1,179 @@
+"""Rules of the command line: streams, exit codes, documents, and places that can be pasted."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from vault_memory.cli import main
+
+Write = Callable[[str, str], Path]
+
+
+def run(*arguments: str) -> int:
+    """Run the command line in this process; a refusal by the parser is an exit code like any other."""
+    try:
+        return main(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+
+
+def test_data_on_stdout_and_everything_else_on_stderr(
+    notes: Path, write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Hits are the only lines on standard output."""
+    write("Good.md", "water the leeks")
+    write("Bad.md", "---\na: b: c\n---\n")
+    assert run("search", str(notes), "leeks") == 0
+    out, err = capfd.readouterr()
+    assert out == "Good.md:1: water the leeks\n"
+    assert "1 files could not be loaded" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "word"),
+    [
+        (("search", "{missing}", "x"), 1, "missing"),
+        (("search", "{file}", "x"), 1, "file.md"),
+        (("search", "{notes}", ""), 2, "empty"),
+        (("search", "{notes}", "x", "--top-k", "0"), 2, "top_k"),
+        (("search", "{notes}", "x", "--max-per-record", "-1"), 2, "max_per_record"),
+        (("search", "{notes}", "x", "--threshold", "nan"), 2, "threshold"),
+        (("search", "{notes}", "x", "--where", "year"), 2, "NAME=VALUE"),
+        (("search", "{notes}", "x", "--where", "yaer=1"), 2, "yaer"),
+        (("search", "{notes}", "x", "--embedder", "nosuch"), 1, "nosuch"),
+        (("search", "{notes}", "x", "--state-dir", "{file}"), 1, "state"),
+        (("read", "{notes}", "nothing.md"), 1, "nothing"),
+        (("read", "{notes}", "Leek.md#0,99999"), 1, "characters"),
+        (("read", "{notes}", "Leek.md:7-9"), 2, "lines"),
+        (("index", "{missing}"), 1, "missing"),
+        (("status", "{missing}"), 1, "missing"),
+    ],
+)
+def test_bad_input_gives_one_clear_line(
+    arguments: tuple[str, ...],
+    code: int,
+    word: str,
+    notes: Path,
+    write: Write,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A mistake is answered by one line that names it, by the right exit code, and by nothing on standard output."""
+    write("Leek.md", "leeks")
+    file = write("file.md", "x")
+    places = {"missing": notes / "missing", "file": file, "notes": notes}
+    assert run(*(argument.format(**places) for argument in arguments)) == code
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert err.startswith("vault-memory: ")
+    assert word in err
+
+
+def test_a_vault_without_notes_has_no_hits(notes: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """No notes is no error: exit code 0, nothing on standard output, one line that says so."""
+    assert run("search", str(notes), "x") == 0
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "empty" in err
+
+
+def test_wrong_use_is_exit_code_2(capfd: pytest.CaptureFixture[str]) -> None:
+    """Unknown commands and missing arguments are wrong use."""
+    assert run("serach") == 2
+    assert run("search") == 2
+    assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("path", ["Pump.md", "100% sure? #1 [draft]^.md", "a:12: b.md", "x#1,2.md", "sub/Ä ö.md"])
+def test_a_printed_hit_can_be_given_to_read(
+    path: str, notes: Path, write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever the name, the whole printed line, `path:line`, the path and `path#start,end` lead to the text."""
+    text = "# One\n\nalpha first\n\n# Two\n\nalpha second\n"
+    write(path, text)
+    assert run("search", str(notes), "alpha second", "--top-k", "1", "--quiet") == 0
+    printed = capfd.readouterr().out.rstrip("\n")
+    span = "# Two\n\nalpha second"
+    start = text.index(span)
+    for place in (printed, f"{path}:5", f"{path}:7", f"{path}#{start},{start + len(span)}", f"{path}:5-7"):
+        assert run("read", str(notes), place) == 0
+        assert capfd.readouterr().out == f"{span}\n"
+    assert run("read", str(notes), path) == 0
+    assert capfd.readouterr().out == text
+
+
+def test_several_fragments_on_one_line_are_told_apart(
+    notes: Path, write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """On a line that holds many fragments, the pasted hit names its own."""
+    write("Long.md", " ".join(f"Sentence {n} speaks of thing {n}." for n in range(2000)))
+    assert run("search", str(notes), "thing 1234", "--top-k", "1", "--json", "--mode", "lexical") == 0
+    hit = json.loads(capfd.readouterr().out)["hits"][0]
+    assert run("search", str(notes), "thing 1234", "--top-k", "1", "--quiet", "--mode", "lexical") == 0
+    assert run("read", str(notes), capfd.readouterr().out.rstrip("\n")) == 0
+    assert capfd.readouterr().out.rstrip("\n") == hit["text"]
+
+
+def test_documents_have_a_schema(notes: Path, write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    """Every command with `--json` prints one document that names its schema, also when there is nothing."""
+    write("Leek.md", "leeks\n")
+    for arguments in (
+        ("search", str(notes), "leeks"),
+        ("search", str(notes), "zzz", "--mode", "lexical"),
+        ("read", str(notes), "Leek.md"),
+        ("index", str(notes)),
+        ("index", str(notes), "--dry-run"),
+        ("status", str(notes)),
+    ):
+        assert run(*arguments, "--json") == 0
+        document = json.loads(capfd.readouterr().out)
+        assert document["schema"].startswith("vault-memory/")
+    assert run("search", str(notes), "leeks", "--json") == 0
+    (hit,) = json.loads(capfd.readouterr().out)["hits"]
+    assert hit["target"] == {"scope": "", "id": "Leek"}
+    assert (hit["locator"], hit["lines"], hit["heading_path"]) == ({"start": 0, "end": 5}, [1, 1], [])
+
+
+def test_a_dash_reads_the_question(
+    notes: Path, write: Write, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`-` takes the question from standard input."""
+    write("Leek.md", "leeks")
+    monkeypatch.setattr("sys.stdin", io.StringIO("leeks\n"))
+    assert run("search", str(notes), "-") == 0
+    assert capfd.readouterr().out == "Leek.md:1: leeks\n"
+
+
+def test_a_dry_run_lists_and_changes_nothing(notes: Path, write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    """A dry run says what would be read and left out, each with its reason, and indexes nothing."""
+    write("Leek.md", "leeks")
+    write(".obsidian/app.md", "no note")
+    assert run("index", str(notes), "--dry-run") == 0
+    out = capfd.readouterr().out
+    assert "read     Leek.md" in out
+    assert "leave    .obsidian  (" in out
+    assert run("index", str(notes), "--quiet") == 0
+    assert capfd.readouterr().out.startswith("added 1, ")
+
+
+def test_strict_fails_at_a_bad_note(notes: Path, write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    """With `--strict` a note that cannot be loaded is a runtime error that names it."""
+    write("Bad.md", "---\na: b: c\n---\n")
+    assert run("search", str(notes), "x", "--strict") == 1
+    assert capfd.readouterr().err.startswith("vault-memory: Bad.md:2: ")
+
+
+def test_explain_and_full_show_more(notes: Path, write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    """`--explain` adds each lane's score and how they were joined, `--full` the whole span."""
+    write("Leek.md", "# Bed\n\nleeks\nand more")
+    assert run("search", str(notes), "leeks", "--explain", "--full") == 0
+    out, err = capfd.readouterr()
+    assert "bm25 " in out
+    assert "Bed" in out
+    assert "leeks\nand more" in out
+    assert "joined" in err
