@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 import time
@@ -265,4 +264,4 @@ def test_a_deleted_root_does_not_crash_the_stop(notes: Path) -> None:
     """The follower can be left although its folder is gone for good."""
     with followed(notes):
         shutil.rmtree(notes)
-    assert not os.path.exists(notes)
+    assert not notes.exists()

@@ -87,18 +87,16 @@ class Writer:
         """Delete a record; see `FileTreeMemoryStore.delete`."""
         with exclusive(self._root), _refusals(target):
             path = self._places.find(target)
-            record = None if path is None else self._existing(path, target)
-            if record is None:
+            if path is None:
                 raise RecordNotFoundError(f"{printable(path_of(target))}: there is no such record to delete")
-            _check_expected(record.path, record, expected)
-            delete_file(self._root / record.path)
+            record = self._existing(path, target)
+            _check_expected(path, record, expected)
+            delete_file(self._root / path)
         return WriteReport(record, created=False, changed=True)
 
-    def _existing(self, path: str, target: Target) -> Record | None:
+    def _existing(self, path: str, target: Target) -> Record:
         try:
             record = load_record(self._root, path, target, self._settings)
-        except FileNotFoundError:
-            return None
         except RecordError as error:
             raise WriteRejectedError(f"{error}; the file is quarantined and stays as it is: repair it first") from error
         if not can_write(self._root / path):
@@ -118,6 +116,7 @@ class Writer:
             raise WriteRejectedError(f"{path}: the text holds half a character ({half}), which no file can") from error
         except RecordError as error:
             raise WriteRejectedError(f"{path}: this could not be read back: {error.reason}") from error
+        # The renderer promises this; no note is staked on it.
         if record.body != body:
             raise WriteRejectedError(f"{path}: this body could not be read back as it is")
         return record, data
