@@ -10,6 +10,7 @@ from pathlib import Path
 import platformdirs
 
 from vault_memory.errors import ConfigError
+from vault_memory.model import content_digest
 
 STATE_DIR_VARIABLE = "VAULT_MEMORY_STATE_DIR"
 
@@ -92,6 +93,12 @@ def state_folder(state_dir: str | os.PathLike[str] | None = None) -> Path:
     except OSError:
         return _temporary_folder()
     return cache if os.access(cache, os.W_OK | os.X_OK) else _temporary_folder()
+
+
+def state_path(root: Path, state_dir: str | os.PathLike[str] | None = None) -> Path:
+    """Return the state file of a vault: its folder's name for a person, and a digest of its path for uniqueness."""
+    real = root.resolve()
+    return state_folder(state_dir) / f"{real.name or 'vault'}-{content_digest(str(real))[:16]}.sqlite"
 
 
 def _temporary_folder() -> Path:

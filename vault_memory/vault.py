@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 from vault_memory.chunking import CHUNKER_VERSION, chunk_markdown
-from vault_memory.config import Settings, state_folder
-from vault_memory.embed import CachedEmbedder, CheckedEmbedder, Embedder, StaticEmbedder, VaultEmbedder, load_embedder
+from vault_memory.config import Settings, state_folder, state_path
+from vault_memory.embed import Embedder, VaultEmbedder, keep_vectors, load_embedder
 from vault_memory.errors import EmbeddingError, VaultBusyError
 from vault_memory.index.lexical import RULES_REVISION
 from vault_memory.index.state import DenseMirror, State
@@ -28,7 +27,6 @@ from vault_memory.model import (
     Status,
     SyncReport,
     Target,
-    content_digest,
 )
 from vault_memory.retrieve.query import Mode, Query, checked_query
 from vault_memory.retrieve.searcher import Searcher
@@ -137,14 +135,14 @@ class Vault:
         """
         chosen = settings or Settings()
         store = FileTreeMemoryStore(path, on_record_error=on_record_error, settings=chosen.reading, load=False)
-        checked = _vault_embedder(load_embedder(embedder), state_folder(state_dir))
+        checked = keep_vectors(load_embedder(embedder), state_folder(state_dir))
         chunking = chosen.chunking.bounded(checked.max_input_chars)
         facts = {
             "embedder": str(checked.fingerprint),
             "chunking": f"{CHUNKER_VERSION}:{chunking.target_chars}:{chunking.max_chars}",
             "words": str(RULES_REVISION),
         }
-        state = State(_state_path(store.root, state_dir), facts)
+        state = State(state_path(store.root, state_dir), facts)
         if state.rebuilt_because:
             logger.warning("the index of %s is made anew (%s)", store.root, ", ".join(state.rebuilt_because))
         return cls(store, state, checked, chosen)
@@ -312,10 +310,18 @@ class Vault:
         """
         return self._indexer.plan(verify=verify, allow_empty=True)
 
-    def sync(self, *, verify: bool = False, allow_empty: bool = False, progress: Progress | None = None) -> SyncReport:
+    def sync(
+        self,
+        *,
+        paths: Collection[str] = WHOLE,
+        verify: bool = False,
+        allow_empty: bool = False,
+        progress: Progress | None = None,
+    ) -> SyncReport:
         """Make the indexes equal to the folder, in one pass.
 
         Args:
+            paths: Files and folders to look at, there or gone, relative to the vault; all of it by default.
             verify: Read every note, also where size and times say that it did not change.
             allow_empty: Accept that a vault which had notes has none.
             progress: Called with the number of notes read so far and in all.
@@ -330,7 +336,7 @@ class Vault:
             ()
         """
         with self._state.syncing():
-            plan = self._indexer.plan(verify=verify, allow_empty=allow_empty)
+            plan = self._indexer.plan(paths, verify=verify, allow_empty=allow_empty)
             return self._indexer.apply(plan, progress=progress)
 
     def watch(self, on_sync: Callable[[SyncReport], None] | None = None) -> Follower:
@@ -353,8 +359,7 @@ class Vault:
         """
 
         def sync(batch: Batch) -> None:
-            with self._state.syncing():
-                report = self._indexer.apply(self._indexer.plan(WHOLE if batch.everything else batch.paths))
+            report = self.sync(paths=WHOLE if batch.everything else batch.paths)
             if on_sync is not None:
                 on_sync(report)
 
@@ -388,16 +393,3 @@ class Vault:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _vault_embedder(embedder: Embedder, folder: Path) -> VaultEmbedder:
-    """Return an embedder with checked vectors, which are kept for every vault unless they cost next to nothing."""
-    if isinstance(embedder, StaticEmbedder):
-        return CheckedEmbedder(embedder)
-    return CachedEmbedder(embedder, folder / "embeddings.sqlite")
-
-
-def _state_path(root: Path, state_dir: str | os.PathLike[str] | None) -> Path:
-    """Return the state file of a vault: the folder's name for a person, and a digest of its path for uniqueness."""
-    real = str(root.resolve())
-    return state_folder(state_dir) / f"{root.resolve().name or 'vault'}-{content_digest(real)[:16]}.sqlite"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -177,3 +180,18 @@ def test_explain_and_full_show_more(notes: Path, write: Write, capfd: pytest.Cap
     assert "Bed" in out
     assert "leeks\nand more" in out
     assert "joined" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for a child process.")
+def test_watch_prints_what_changes_until_interrupted(notes: Path, write: Write) -> None:
+    """Each pass prints a line per record; an interrupt ends it with exit code 130."""
+    command = [sys.executable, "-m", "vault_memory", "watch", str(notes)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert "following" in process.stderr.readline()
+        write("Leek.md", "leeks")
+        assert process.stdout.readline() == "added    Leek.md\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert "Traceback" not in process.stderr.read()

@@ -111,8 +111,7 @@ class FolderAndIndex(RuleBasedStateMachine):
     @rule()
     def sync_what_was_touched(self) -> None:
         """Pass over the touched paths only, as the watcher does."""
-        indexer = self.vault._indexer
-        indexer.apply(indexer.plan(self.touched or {"keeps.md"}))
+        self.vault.sync(paths=self.touched or {"keeps.md"})
         self.touched.clear()
 
     @rule(verify=st.booleans())

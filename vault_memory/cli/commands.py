@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+import threading
 from dataclasses import asdict
 
 from vault_memory.cli.output import (
@@ -15,10 +17,12 @@ from vault_memory.cli.output import (
     print_json,
     progress_bar,
     report_document,
+    report_lines,
     retrieval_notes,
 )
 from vault_memory.cli.places import find_place
 from vault_memory.errors import QueryError
+from vault_memory.model import SyncReport
 from vault_memory.store import OnRecordError
 from vault_memory.vault import Vault
 
@@ -86,6 +90,22 @@ def run_index(options: argparse.Namespace) -> None:
         notice(f"quarantined: {file.error}", options)
     for path, reason in report.failed.items():
         notice(f"not embedded: {path}: {reason}", options)
+
+
+def run_watch(options: argparse.Namespace) -> None:
+    """Follow the folder until interrupted, and print what each pass did."""
+
+    def show(report: SyncReport) -> None:
+        if options.json:
+            if report_lines(report):
+                print(json.dumps(report_document(report), ensure_ascii=False), flush=True)
+            return
+        for action, path in report_lines(report):
+            print(f"{action:8} {path}", flush=True)
+
+    with _open(options) as vault, vault.watch(show):
+        notice(f"following {options.vault}; interrupt to end", options)
+        threading.Event().wait()
 
 
 def run_status(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from vault_memory.cli.commands import run_index, run_read, run_search, run_status
+from vault_memory.cli.commands import run_index, run_read, run_search, run_status, run_watch
 from vault_memory.cli.parser import make_parser
 from vault_memory.errors import QueryError, VaultMemoryError
 
@@ -20,6 +20,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "read": run_read,
     "index": run_index,
     "status": run_status,
+    "watch": run_watch,
 }
 
 

@@ -83,6 +83,13 @@ def report_document(report: SyncReport) -> dict[str, Any]:
     }
 
 
+def report_lines(report: SyncReport) -> list[tuple[str, str]]:
+    """Return what a pass did, one action and path for each record."""
+    lines = [("added", path) for path in report.added] + [("changed", path) for path in report.changed]
+    lines += [("moved", f"{old} -> {new}") for old, new in report.moved]
+    return lines + [("removed", path) for path in report.removed]
+
+
 def plan_lines(plan: SyncPlan) -> list[tuple[str, str, str]]:
     """Return what a pass would do as action, path and reason, ordered by path."""
     to_read = {entry.path for entry in plan.to_read}

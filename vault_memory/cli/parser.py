@@ -21,6 +21,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_search(commands, shared)
     _add_read(commands, shared)
     _add_index(commands, shared)
+    watch = commands.add_parser("watch", parents=[shared], help="follow the folder and keep the index up to date")
+    watch.add_argument("vault", help="folder of notes")
     status = commands.add_parser("status", parents=[shared], help="say what the vault holds and how fresh it is")
     status.add_argument("vault", help="folder of notes")
     return parser

@@ -1,5 +1,7 @@
 """Text to vectors: the embedder's seam, the default embedder, and the check and the cache round any other."""
 
+from pathlib import Path
+
 from vault_memory.embed.cache import CachedEmbedder, EmbeddingCache
 from vault_memory.embed.checked import CheckedEmbedder
 from vault_memory.embed.protocol import Embedder, KnowsVocabulary
@@ -17,6 +19,19 @@ __all__ = [
     "KnowsVocabulary",
     "StaticEmbedder",
     "VaultEmbedder",
+    "keep_vectors",
     "load_embedder",
     "register_embedder",
 ]
+
+
+def keep_vectors(embedder: Embedder, folder: Path) -> VaultEmbedder:
+    """Return an embedder whose vectors are checked, and kept for every vault unless they cost next to nothing.
+
+    Args:
+        embedder: Any embedder.
+        folder: Where vectors are kept.
+    """
+    if isinstance(embedder, StaticEmbedder):
+        return CheckedEmbedder(embedder)
+    return CachedEmbedder(embedder, folder / "embeddings.sqlite")

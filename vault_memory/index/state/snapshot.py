@@ -15,6 +15,9 @@ from vault_memory.index.lexical import LexicalAnswer, LexicalIndex
 from vault_memory.index.state.schema import read_meta
 from vault_memory.model import FragmentLocator, Freshness, Metadata, Target, Vector
 
+# SQLite took no more than 999 values in one statement for a long time.
+KEYS_PER_QUERY = 500
+
 
 class KnownRecord(NamedTuple):
     """What the record table says of a file: enough to decide whether it changed.
@@ -163,14 +166,14 @@ class Snapshot:
     def vectors(self, keys: Sequence[bytes], dimensions: int) -> dict[bytes, Vector]:
         """Return the vectors that the state already has for some texts, by key."""
         found: dict[bytes, Vector] = {}
-        for key in keys:
-            row = self._connection.execute(
-                "SELECT matrix, ordinal FROM fragments JOIN packed USING (rid)"
-                " WHERE vector_key = ? AND length(matrix) > 0 LIMIT 1",
-                (key,),
-            ).fetchone()
-            if row is not None:
-                matrix, ordinal = row
+        for first in range(0, len(keys), KEYS_PER_QUERY):
+            asked = keys[first : first + KEYS_PER_QUERY]
+            rows = self._connection.execute(
+                "SELECT vector_key, ordinal, matrix FROM fragments JOIN packed USING (rid)"
+                f" WHERE vector_key IN ({','.join('?' * len(asked))}) AND length(matrix) > 0 GROUP BY vector_key",
+                asked,
+            )
+            for key, ordinal, matrix in rows:
                 found[key] = np.frombuffer(matrix, np.float32, dimensions, ordinal * dimensions * 4)
         return found
 
