@@ -29,8 +29,8 @@ def run(command: str, folder: Path) -> list[str]:
         env=environment,
         check=False,
     )
-    lines = [f"$ {command}", *done.stdout.decode().splitlines()]
-    lines += [f"! {line}" for line in done.stderr.decode().splitlines()]
+    out, error = (stream.decode().replace(f"{folder}/", "") for stream in (done.stdout, done.stderr))
+    lines = [f"$ {command}", *out.splitlines(), *(f"! {line}" for line in error.splitlines())]
     return lines + ([f"? {done.returncode}"] if done.returncode else [])
 
 

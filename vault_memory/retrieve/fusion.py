@@ -13,11 +13,11 @@ POOL = 100
 
 # The weight of the dense list follows how much of the question the best lexical hits hold. Where keywords cover the
 # question they lead; where they hardly do, the reader does not know the words of the notes, and meaning leads. Chosen
-# on one half of the questions of six sets and confirmed on the other, see docs/retrieval.md.
-COVERED = 0.65
-HARDLY_COVERED = 0.3
+# on one half of the questions of eight sets and confirmed on the other, see docs/retrieval.md.
+COVERED = 0.55
+HARDLY_COVERED = 0.2
 WEIGHT_IF_COVERED = 0.15
-WEIGHT_IF_HARDLY_COVERED = 0.65
+WEIGHT_IF_HARDLY_COVERED = 0.9
 
 # Below this share of known words a vector says less about a text than its likeness to other vectors suggests (the
 # embedder then compares names and loan words), so the dense list loses weight with the square of the share.
@@ -49,12 +49,15 @@ def dense_weight(coverage: float, known_share: float = 1.0) -> float:
 def fuse(dense: Sequence[FragmentHit], lexical: Sequence[FragmentHit], weight: float) -> list[FusedHit]:
     """Return `weight * minmax(dense) + (1 - weight) * minmax(lexical)` of every place, best first.
 
-    Each list is brought to [0, 1] by its own best and worst score; a place that a list lacks has 0 there. Equal scores
-    are ordered by target, then start.
+    Each list is brought to [0, 1] by its own best and worst score; a place that a list lacks has 0 there. A lexical
+    list that is not full lacks only places without any of the words, whose BM25 is 0: its worst score is then 0, and
+    not that of its last hit. Equal scores are ordered by target, then start.
     """
     fused: dict[tuple[Target, FragmentLocator], tuple[float, dict[str, float]]] = {}
-    for kind, hits, share in (("cosine", dense, weight), ("bm25", lexical, 1.0 - weight)):
-        for hit, scaled in zip(hits, minmax([hit.score for hit in hits]), strict=True):
+    floor = 0.0 if len(lexical) < POOL else None
+    lanes = (("cosine", dense, weight, None), ("bm25", lexical, 1.0 - weight, floor))
+    for kind, hits, share, worst in lanes:
+        for hit, scaled in zip(hits, minmax([hit.score for hit in hits], worst), strict=True):
             score, scores = fused.get((hit.target, hit.locator), (0.0, {}))
             fused[hit.target, hit.locator] = (score + share * scaled, {**scores, kind: hit.score})
     ranked = [
@@ -64,11 +67,16 @@ def fuse(dense: Sequence[FragmentHit], lexical: Sequence[FragmentHit], weight: f
     return sorted(ranked, key=lambda hit: (-hit.score, hit.target, hit.locator))
 
 
-def minmax(scores: Sequence[float]) -> list[float]:
-    """Return scores scaled so that the best is 1 and the worst 0; all are 1 where they are equal."""
+def minmax(scores: Sequence[float], worst: float | None = None) -> list[float]:
+    """Return scores scaled so that the best is 1 and the worst 0; all are 1 where they are equal.
+
+    Args:
+        scores: Any finite scores.
+        worst: What counts as the worst, if it is known to be lower than all of them.
+    """
     if not scores:
         return []
-    low, high = min(scores), max(scores)
+    low, high = min(scores) if worst is None else worst, max(scores)
     return [(score - low) / (high - low) if high > low else 1.0 for score in scores]
 
 
