@@ -229,3 +229,16 @@ def test_text_that_the_blocks_leave_out_is_cut_as_well() -> None:
     texts = _texts(body)
     assert all(len(text) <= 120 for text in texts)
     assert "".join(texts).replace("\n", "").replace(" ", "") == body.replace("\n", "").replace(" ", "")
+
+
+def test_rows_behind_a_cut_know_their_head_row() -> None:
+    """A fragment that begins inside a table says where the row with the names of its columns is."""
+    rows = "\n".join(f"| plot {n} | leek | {n} kg |" for n in range(90))
+    body = f"Before.\n\n| plot | crop | yield |\n|---|---|---|\n{rows}\n\nBehind.\n"
+    first, *others = chunk_markdown(body)
+    assert first.table_head is None
+    inside = [fragment for fragment in others if fragment.text.startswith("|")]
+    assert inside
+    for fragment in inside:
+        assert fragment.table_head is not None
+        assert body[fragment.table_head.start : fragment.table_head.end] == "| plot | crop | yield |"

@@ -18,7 +18,7 @@ from vault_memory.index.state import State
 from vault_memory.index.state.snapshot import KnownRecord
 from vault_memory.index.state.writer import IndexedFragment, IndexedRecord
 from vault_memory.markdown.line_numbers import count_line_ends, line_ranges
-from vault_memory.model import Record, SyncReport, Target, Vector
+from vault_memory.model import Fragment, Record, SyncReport, Target, Vector
 from vault_memory.store import WHOLE, FileEntry, FileTreeMemoryStore, Scan
 
 logger = logging.getLogger(__name__)
@@ -167,7 +167,9 @@ class Indexer:
         title = record.metadata.get("title")
         names = (*((title,) if isinstance(title, str) else ()), *record.aliases)
         bound = self._embedder.max_input_chars
-        texts = tuple(embedding_input(fragment.text, fragment.heading_path, names, bound) for fragment in fragments)
+        texts = tuple(
+            embedding_input(fragment.text, _names_above(record.body, fragment), names, bound) for fragment in fragments
+        )
         kept = tuple(map(IndexedFragment, fragments, lines, map(vector_key, texts)))
         return _Prepared(record, stamp, kept, texts)
 
@@ -251,6 +253,12 @@ class Indexer:
             embedded=tally.embedded,
             failed=tally.failed,
         )
+
+
+def _names_above(body: str, fragment: Fragment) -> tuple[str, ...]:
+    """Return the headings above a fragment, and the columns of the table that it continues."""
+    head = fragment.table_head
+    return fragment.heading_path if head is None else (*fragment.heading_path, body[head.start : head.end])
 
 
 def _planned_digest(planned: Mapping[Target, KnownRecord], target: Target) -> str | None:

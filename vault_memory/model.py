@@ -143,11 +143,13 @@ class Fragment:
         locator: Where it is.
         text: Exactly `body[locator.start:locator.end]`.
         heading_path: Texts of the headings above it, outermost first.
+        table_head: Where the head row is, if the fragment begins inside a table; it names the columns.
     """
 
     locator: FragmentLocator
     text: str
     heading_path: tuple[str, ...] = ()
+    table_head: FragmentLocator | None = None
 
     @property
     def digest(self) -> str:

@@ -3,6 +3,6 @@
 from vault_memory.chunking.fragments import chunk_markdown
 
 # Stored with an index: raise it when the same body and settings make other fragments than before.
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 
 __all__ = ["CHUNKER_VERSION", "chunk_markdown"]

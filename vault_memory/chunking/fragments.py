@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -15,6 +16,7 @@ from vault_memory.markdown.packed import find_packed_spans
 from vault_memory.model import Fragment, FragmentLocator
 
 DEFAULT_SETTINGS = ChunkSettings()
+_FIRST_LINE = re.compile(r"[^\r\n]+")
 
 
 class _Section(NamedTuple):
@@ -52,8 +54,8 @@ def chunk_markdown(body: str, settings: ChunkSettings = DEFAULT_SETTINGS) -> lis
     for section in _sections(body, parse_blocks(body)):
         for stretch in _outside(packed, section.start, section.end):
             for start, end in _pieces(body, section, stretch, settings):
-                path = _heading_path(section, end)
-                fragments.append(Fragment(FragmentLocator(start, end), body[start:end], path))
+                path, head = _heading_path(section, end), _table_head(body, section.blocks, start)
+                fragments.append(Fragment(FragmentLocator(start, end), body[start:end], path, head))
     return fragments
 
 
@@ -130,6 +132,15 @@ def _trimmed(body: str, start: int, end: int) -> tuple[int, int]:
     from_line_end = max(start - 1, 0)
     line = max(body.rfind("\n", from_line_end, first), body.rfind("\r", from_line_end, first)) + 1
     return (line if line >= start else first), end
+
+
+def _table_head(body: str, blocks: Sequence[Block], start: int) -> FragmentLocator | None:
+    """Return the head row of the table that an offset lies in, behind its first line."""
+    index = bisect_left(blocks, start, key=_start_of) - 1
+    if index < 0 or blocks[index].kind != "table" or start >= blocks[index].end:
+        return None
+    row = _FIRST_LINE.match(body, blocks[index].start)
+    return FragmentLocator(*row.span()) if row is not None and row.end() < start else None
 
 
 def _heading_path(section: _Section, end: int) -> tuple[str, ...]:
