@@ -15,7 +15,8 @@ VaultMemoryError
 │   ├── EmbedderMismatchError        vectors of two embedders would meet
 │   ├── DimensionMismatchError (ValueError)
 │   ├── InvalidFragmentError (ValueError)
-│   └── IndexUnavailableError        nothing is wired that could answer
+│   ├── IndexUnavailableError        nothing is wired that could answer
+│   └── StateLostError               the state file is gone or damaged; a vault makes it anew
 ├── QueryError (ValueError)
 │   └── UnsupportedQueryError
 ├── VaultNotFoundError               no folder is at the vault's path
@@ -124,6 +125,18 @@ class InvalidFragmentError(FragmentIndexError, ValueError):
 
 class IndexUnavailableError(FragmentIndexError):
     """A retriever was asked for an axis that nothing behind it serves."""
+
+
+class StateLostError(FragmentIndexError):
+    """The state file was deleted or is damaged. A vault answers by making it anew.
+
+    Attributes:
+        damaged: Whether there is a file that has to be set aside.
+    """
+
+    def __init__(self, reason: str, *, damaged: bool) -> None:
+        super().__init__(reason)
+        self.damaged = damaged
 
 
 class QueryError(VaultMemoryError, ValueError):

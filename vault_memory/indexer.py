@@ -85,6 +85,22 @@ class Indexer:
         self._embedder = embedder
         self._chunking = chunking
 
+    def sync(
+        self,
+        under: Collection[str] = WHOLE,
+        *,
+        verify: bool = False,
+        allow_empty: bool = False,
+        progress: Progress | None = None,
+    ) -> SyncReport:
+        """Plan and apply, as the only one that does so on this state.
+
+        Raises:
+            VaultBusyError: Another process is at it, and does not end.
+        """
+        with self._state.syncing():
+            return self.apply(self.plan(under, verify=verify, allow_empty=allow_empty), progress=progress)
+
     def plan(self, under: Collection[str] = WHOLE, *, verify: bool = False, allow_empty: bool = False) -> SyncPlan:
         """Compare the folder with the state, without reading a note.
 
@@ -119,14 +135,18 @@ class Indexer:
         tally = _Tally()
         batch: list[_Prepared] = []
         for done, entry in enumerate(plan.to_read, start=1):
-            prepared = self._read(entry, plan.known.get(entry.target), tally)
+            try:
+                prepared = self._read(entry, plan.known.get(entry.target), tally)
+                if progress is not None:
+                    progress(done, len(plan.to_read))
+            except KeyboardInterrupt:
+                self._commit(batch, tally, plan.known)
+                raise
             if prepared is not None:
                 batch.append(prepared)
             if done == len(plan.to_read) or _is_full(batch):
                 self._commit(batch, tally, plan.known)
                 batch = []
-            if progress is not None:
-                progress(done, len(plan.to_read))
         if plan.is_whole or plan.to_read or plan.gone:
             self._finish(plan, tally)
         return self._report(plan, tally)

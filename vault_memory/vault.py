@@ -6,12 +6,12 @@ import logging
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from vault_memory.chunking import CHUNKER_VERSION, chunk_markdown
 from vault_memory.config import Settings, state_folder, state_path
 from vault_memory.embed import Embedder, VaultEmbedder, keep_vectors, load_embedder
-from vault_memory.errors import EmbeddingError, VaultBusyError
+from vault_memory.errors import EmbeddingError, StateLostError, VaultBusyError
 from vault_memory.index.lexical import RULES_REVISION
 from vault_memory.index.state import DenseMirror, State
 from vault_memory.indexer import Indexer, Progress, SyncPlan
@@ -43,6 +43,8 @@ from vault_memory.store import (
 from vault_memory.watch import Batch, FolderWatcher, Follower
 
 logger = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
 
 
 class Vault:
@@ -97,10 +99,9 @@ class Vault:
             FragmentIndexError: The state folder cannot be used.
 
         Example:
-            >>> vault = Vault.open("sample_vault")
-            >>> vault.status().records > 50
-            True
-            >>> vault.close()
+            >>> with Vault.open("sample_vault") as vault:
+            ...     vault.status().records
+            67
         """
         vault = cls.attach(
             path, on_record_error=on_record_error, embedder=embedder, state_dir=state_dir, settings=settings
@@ -178,12 +179,21 @@ class Vault:
 
         Example:
             >>> with Vault.open("sample_vault") as vault:
-            ...     retrieval = vault.search("watering seedlings", top_k=3, max_per_record=1)
-            >>> len({hit.target for hit in retrieval})
+            ...     len({hit.target for hit in vault.search("seedlings", top_k=3, max_per_record=1)})
             3
         """
         asked = checked_query(Query(query, top_k, max_per_record, mode, scope, tuple(tags), kind, where, threshold))
-        return self._searcher.search(asked)
+        return self._mended(lambda: self._searcher.search(asked))
+
+    def _mended(self, act: Callable[[], Answer]) -> Answer:
+        """Do what needs the state; if that was lost, make it anew from the folder first."""
+        try:
+            return act()
+        except StateLostError as error:
+            logger.warning("%s; the index is made anew", error)
+            self._state.renew(damaged=error.damaged)
+            self._indexer.sync(WHOLE, allow_empty=True)
+            return act()
 
     def read(self, place: Hit | Target, locator: FragmentLocator | None = None) -> Passage:
         """Return exactly the text of a hit, or of a span of a record, or a record's whole body.
@@ -194,9 +204,8 @@ class Vault:
 
         Example:
             >>> with Vault.open("sample_vault") as vault:
-            ...     hit = vault.search("watering seedlings", top_k=1)[0]
-            ...     vault.read(hit.target, hit.locator).text == vault.read(hit).text
-            True
+            ...     vault.read(vault.search("watering seedlings")[0]).text[:11]
+            '## Watering'
         """
         if isinstance(place, Hit):
             return read_hit(self._store.get(place.target), place)
@@ -234,10 +243,8 @@ class Vault:
 
         Example:
             >>> with Vault.open("sample_vault") as vault:
-            ...     target = Target("Garden", "Seedlings")
-            ...     body = vault.get(target).body
-            ...     all(body[f.locator.start:f.locator.end] == f.text for f in vault.fragments(target))
-            True
+            ...     vault.fragments(Target("Garden", "Seedlings"))[0].heading_path
+            ('Seedlings',)
         """
         return chunk_markdown(self._store.get(target).body, self._chunking)
 
@@ -294,9 +301,9 @@ class Vault:
 
     def _index_write(self, target: Target, record: Record | None) -> None:
         if record is None:
-            self._indexer.remove(target)
+            self._mended(lambda: self._indexer.remove(target))
             return
-        failure = self._indexer.put(record)
+        failure = self._mended(lambda: self._indexer.put(record))
         if failure is not None:
             raise EmbeddingError(f"{record.path} is written but not embedded yet: {failure}")
 
@@ -305,8 +312,8 @@ class Vault:
 
         Example:
             >>> with Vault.open("sample_vault") as vault:
-            ...     any(left.path == ".obsidian" for left in vault.plan().scan.left_out)
-            True
+            ...     vault.plan().scan.left_out[0].path
+            '.obsidian'
         """
         return self._indexer.plan(verify=verify, allow_empty=True)
 
@@ -335,9 +342,9 @@ class Vault:
             ...     vault.sync().changed
             ()
         """
-        with self._state.syncing():
-            plan = self._indexer.plan(paths, verify=verify, allow_empty=allow_empty)
-            return self._indexer.apply(plan, progress=progress)
+        return self._mended(
+            lambda: self._indexer.sync(paths, verify=verify, allow_empty=allow_empty, progress=progress)
+        )
 
     def watch(self, on_sync: Callable[[SyncReport], None] | None = None) -> Follower:
         """Follow the folder in the background until the returned follower is left or stopped.
@@ -378,8 +385,7 @@ class Vault:
             ...     vault.status().quarantined
             4
         """
-        with self._state.reading() as snapshot:
-            freshness = snapshot.freshness()
+        freshness = self._mended(self._state.freshness)
         return Status(str(self._store.root), str(self._state.path), str(self._embedder.fingerprint), freshness)
 
     def close(self) -> None:

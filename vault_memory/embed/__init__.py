@@ -32,6 +32,6 @@ def keep_vectors(embedder: Embedder, folder: Path) -> VaultEmbedder:
         embedder: Any embedder.
         folder: Where vectors are kept.
     """
-    if isinstance(embedder, StaticEmbedder):
+    if type(embedder) is StaticEmbedder:
         return CheckedEmbedder(embedder)
     return CachedEmbedder(embedder, folder / "embeddings.sqlite")

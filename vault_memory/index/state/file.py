@@ -6,20 +6,25 @@ each. Nothing here is the truth: a state whose facts (schema, chunker, settings,
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from vault_memory.errors import FragmentIndexError
+from vault_memory.errors import EmbedderMismatchError, FragmentIndexError, StateLostError
 from vault_memory.index.lexical import LexicalIndex
 from vault_memory.index.state.lock import sync_lock
 from vault_memory.index.state.schema import SCHEMA_VERSION, TABLES, differing_facts, read_meta, write_meta
 from vault_memory.index.state.snapshot import Snapshot
 from vault_memory.index.state.writer import StateWriter
+from vault_memory.model import Freshness
 
 BUSY_TIMEOUT_SECONDS = 60.0
+# A reader looks up a few rows, or reads every page once; a writer of a large batch comes back to its pages.
+READ_CACHE_KIB = 8 * 1024
+WRITE_CACHE_KIB = 64 * 1024
 
 
 class State:
@@ -42,12 +47,21 @@ class State:
         self._syncing = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._idle_lock = threading.Lock()
+        self._inode = 0
         self._open()
 
     def _open(self) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._prepare()
+            try:
+                self._prepare()
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError as error:
+                self._set_aside()
+                self._prepare()
+                self.rebuilt_because = (f"damaged: {error}",)
+            self._inode = self.path.stat().st_ino
         except sqlite3.OperationalError as error:
             raise FragmentIndexError(
                 f"the state file {self.path} cannot be opened ({error}); choose another state folder"
@@ -56,10 +70,6 @@ class State:
             raise FragmentIndexError(
                 f"the state folder {self.path.parent} cannot be used ({error}); choose another one"
             ) from error
-        except sqlite3.DatabaseError as error:
-            self._set_aside()
-            self._prepare()
-            self.rebuilt_because = (f"damaged: {error}",)
 
     def _prepare(self) -> None:
         with closing(self._connect()) as connection:
@@ -72,54 +82,111 @@ class State:
                 for statement in TABLES.split(";\n"):
                     connection.execute(statement)
                 LexicalIndex(connection).create()
-                # The generation goes on, so that a process that still reads the old content notices the change.
-                generation = int(held.get("generation", "0")) + 1
-                write_meta(connection, {**self._facts, "generation": str(generation), "floor": str(generation)})
+                write_meta(connection, {**self._facts, "id": secrets.token_hex(8), "generation": "0", "floor": "0"})
             connection.execute("COMMIT")
-        if held:
-            self.rebuilt_because = tuple(differing)
+        self.rebuilt_because = tuple(differing) if held else ()
 
     def _set_aside(self) -> None:
         """Move a damaged file out of the way, so that a person can still look at it."""
-        self.path.replace(self.path.with_suffix(".damaged"))
+        with suppress(FileNotFoundError):
+            self.path.replace(self.path.with_suffix(".damaged"))
         for suffix in ("-wal", "-shm"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+
+    def renew(self, *, damaged: bool) -> None:
+        """Begin with an empty state, after the file was deleted or found damaged."""
+        with self._writing:
+            self.close()
+            if damaged:
+                self._set_aside()
+            self._open()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -32768")
+        connection.execute(f"PRAGMA cache_size = -{READ_CACHE_KIB}")
         return connection
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
-        """Give one consistent view of the state, whatever is written meanwhile."""
-        with self._idle_lock:
-            connection = self._idle.pop() if self._idle else None
-        connection = connection or self._connect()
-        try:
-            connection.execute("BEGIN")
-            yield Snapshot(connection)
-        finally:
-            connection.rollback()
+        """Give one consistent view of the state, whatever is written meanwhile.
+
+        Raises:
+            StateLostError: The file was deleted or is damaged.
+            EmbedderMismatchError: Another process made the state anew under other facts.
+        """
+        with self._translated():
             with self._idle_lock:
-                self._idle.append(connection)
+                connection = self._idle.pop() if self._idle else None
+            connection = connection or self._connect()
+            try:
+                connection.execute("BEGIN")
+                snapshot = Snapshot(connection)
+                self._check_facts(snapshot.facts)
+                yield snapshot
+            except sqlite3.DatabaseError:
+                connection.close()
+                raise
+            except BaseException:
+                self._give_back(connection)
+                raise
+            self._give_back(connection)
+
+    def freshness(self) -> Freshness:
+        """Return what the state holds now."""
+        with self.reading() as snapshot:
+            return snapshot.freshness()
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        connection.rollback()
+        with self._idle_lock:
+            self._idle.append(connection)
 
     @contextmanager
     def writing(self) -> Iterator[StateWriter]:
-        """Give a writer whose changes appear together when the block ends, or not at all if it raises."""
-        with self._writing, closing(self._connect()) as connection:
+        """Give a writer whose changes appear together when the block ends, or not at all if it raises.
+
+        Raises:
+            StateLostError: The file was deleted or is damaged.
+            EmbedderMismatchError: Another process made the state anew under other facts.
+        """
+        with self._writing, self._translated(), closing(self._connect()) as connection:
+            connection.execute(f"PRAGMA cache_size = -{WRITE_CACHE_KIB}")
             connection.execute("BEGIN IMMEDIATE")
             try:
                 writer = StateWriter(connection)
+                self._check_facts(writer.facts)
                 yield writer
                 writer.finish()
             except BaseException:
                 connection.rollback()
                 raise
             connection.execute("COMMIT")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn what the database says of its file into errors of ours."""
+        try:
+            if self.path.stat().st_ino != self._inode:
+                raise StateLostError(f"the state file {self.path} was replaced", damaged=False)
+            yield
+        except FileNotFoundError as error:
+            raise StateLostError(f"the state file {self.path} was deleted", damaged=False) from error
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) and "busy" not in str(error):
+                raise StateLostError(f"the state file {self.path} cannot be read: {error}", damaged=True) from error
+            raise FragmentIndexError(f"the state file {self.path} is held by another program: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise StateLostError(f"the state file {self.path} is damaged: {error}", damaged=True) from error
+
+    def _check_facts(self, held: Mapping[str, str]) -> None:
+        differing = differing_facts(held, self._facts)
+        if differing:
+            raise EmbedderMismatchError(
+                f"another process made the index anew with other settings ({', '.join(differing)}); open it again"
+            )
 
     @contextmanager
     def syncing(self, wait_seconds: float = BUSY_TIMEOUT_SECONDS) -> Iterator[None]:

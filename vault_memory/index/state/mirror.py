@@ -17,7 +17,7 @@ from vault_memory.index.state.snapshot import PackedRecord, Snapshot, unpack_pla
 from vault_memory.model import FragmentHit, Target, Vector
 
 # Records joined into one load: large enough that the cost of a call vanishes, small enough that memory stays flat.
-LOAD_RECORDS = 2048
+LOAD_RECORDS = 256
 
 
 class GenerationMovedError(Exception):
@@ -31,6 +31,7 @@ class DenseMirror:
         self._dimensions = dimensions
         self._lock = threading.Lock()
         self._index = InMemoryFragmentCosineIndex(dimensions)
+        self._state_id = ""
         self._generation = -1
 
     def query(
@@ -63,12 +64,13 @@ class DenseMirror:
             self._follow(snapshot)
 
     def _follow(self, snapshot: Snapshot) -> None:
-        if snapshot.generation < self._generation:
+        is_other = snapshot.state_id != self._state_id
+        if snapshot.generation < self._generation and not is_other:
             raise GenerationMovedError
-        if self._generation < snapshot.floor:
+        if is_other or self._generation < snapshot.floor:
             fresh = InMemoryFragmentCosineIndex(self._dimensions)
             self._load(fresh, snapshot, -1)
-            self._index = fresh
+            self._index, self._state_id = fresh, snapshot.state_id
         elif self._generation < snapshot.generation:
             for target in snapshot.removed_since(self._generation):
                 self._index.remove(target)

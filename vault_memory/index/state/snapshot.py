@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -71,6 +71,16 @@ class Snapshot:
         self._connection = connection
         self._meta = read_meta(connection)
         self._lexical = LexicalIndex(connection)
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What the state says of itself."""
+        return self._meta
+
+    @property
+    def state_id(self) -> str:
+        """What names this state; one that was made anew has another id."""
+        return self._meta["id"]
 
     @property
     def generation(self) -> int:

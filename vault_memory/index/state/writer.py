@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,9 +61,14 @@ class StateWriter:
         self._connection = connection
         self._lexical = LexicalIndex(connection)
         self._meta = read_meta(connection)
-        self._generation = int(self._meta["generation"]) + 1
+        self._generation = int(self._meta.get("generation", "0")) + 1
         self._counts = {name: int(self._meta.get(name, "0")) for name in COUNTED}
         self._changed = False
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        """What the state says of itself."""
+        return self._meta
 
     def put(self, indexed: IndexedRecord) -> None:
         """Replace all that the state holds of a record."""
