@@ -9,12 +9,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-Vector = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.float32]
+else:
+    # To import numpy's types costs as much as half of numpy; they mean nothing when the program runs.
+    Vector = np.ndarray
 Metadata = Mapping[str, Any]
 EMPTY_METADATA: Metadata = MappingProxyType({})
 

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from vault_memory.chunking import CHUNKER_VERSION, chunk_markdown
 from vault_memory.config import Settings, state_folder, state_path
@@ -40,7 +40,9 @@ from vault_memory.store import (
     Unset,
     WriteReport,
 )
-from vault_memory.watch import Batch, FolderWatcher, Follower
+
+if TYPE_CHECKING:
+    from vault_memory.watch import Batch, Follower
 
 logger = logging.getLogger(__name__)
 
@@ -51,14 +53,6 @@ class Vault:
     """A folder of Markdown notes, searchable down to the exact place.
 
     Open one with `Vault.open`. All methods may be called from several threads.
-
-    Example:
-        >>> from vault_memory import Vault
-        >>> with Vault.open("sample_vault") as vault:
-        ...     hit = vault.search("how do I water seedlings", top_k=1)[0]
-        ...     passage = vault.read(hit)
-        >>> passage.text == hit.text
-        True
     """
 
     def __init__(self, store: FileTreeMemoryStore, state: State, embedder: VaultEmbedder, settings: Settings) -> None:
@@ -171,7 +165,7 @@ class Vault:
             scope: Only notes of this folder and the folders below it.
             tags: Only notes with all of these tags; `plant` finds `plant/tomato` too.
             kind: Only notes of this kind.
-            where: Only notes whose properties have these values.
+            where: Only notes with these properties.
             threshold: Only hits with at least this score.
 
         Raises:
@@ -196,7 +190,7 @@ class Vault:
             return act()
 
     def read(self, place: Hit | Target, locator: FragmentLocator | None = None) -> Passage:
-        """Return exactly the text of a hit, or of a span of a record, or a record's whole body.
+        """Return exactly the text of a hit, of a span of a record, or of a whole body.
 
         Raises:
             RecordNotFoundError: No record has this target.
@@ -230,8 +224,7 @@ class Vault:
 
         Example:
             >>> with Vault.open("sample_vault") as vault:
-            ...     any("garden" in record.tags for record in vault.records())
-            True
+            ...     titles = [record.title for record in vault.records()]
         """
         return self._store.records()
 
@@ -364,6 +357,7 @@ class Vault:
             ...     vault.search("varnish")[0].path
             'Mast.md'
         """
+        from vault_memory.watch import FolderWatcher, Follower  # noqa: PLC0415  # Few vaults are followed.
 
         def sync(batch: Batch) -> None:
             report = self.sync(paths=WHOLE if batch.everything else batch.paths)

@@ -7,12 +7,14 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from vault_memory.cli import main
+from vault_memory.embed import StaticEmbedder
+from vault_memory.model import Vector
 
 Write = Callable[[str, str], Path]
 
@@ -195,3 +197,65 @@ def test_watch_prints_what_changes_until_interrupted(notes: Path, write: Write) 
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130
         assert "Traceback" not in process.stderr.read()
+
+
+class Terminal(io.StringIO):
+    """A standard error stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        """Be one."""
+        return True
+
+
+def test_a_progress_bar_is_drawn_on_a_terminal_only(
+    notes: Path, write: Write, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal a bar shows how many notes were read, and is wiped at the end; elsewhere there is none."""
+    write("Leek.md", "leeks")
+    assert run("index", str(notes)) == 0
+    assert capfd.readouterr().err == ""
+    write("Mast.md", "mast")
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    assert run("index", str(notes)) == 0
+    assert "2/2" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\033[K")
+
+
+def test_what_is_pending_or_stale_is_told(
+    notes: Path, write: Write, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A search says how many notes only keywords find, and an index run which ones and why."""
+
+    def fail(self: StaticEmbedder, texts: Sequence[str]) -> Vector:
+        raise MemoryError
+
+    write("Leek.md", "leeks")
+    monkeypatch.setattr(StaticEmbedder, "embed_documents", fail)
+    assert run("index", str(notes)) == 0
+    assert "not embedded: Leek.md" in capfd.readouterr().err
+    assert run("search", str(notes), "leeks", "--mode", "lexical") == 0
+    assert "1 notes are found by keywords only" in capfd.readouterr().err
+    assert run("search", str(notes), "leeks") == 1
+    assert capfd.readouterr().err.startswith("vault-memory: ")
+
+
+def test_an_interrupt_is_exit_code_130(
+    notes: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C ends with one line and the code that shells expect."""
+
+    def interrupt(options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["vault_memory.cli.main"], "COMMANDS", {"status": interrupt})
+    assert run("status", str(notes)) == 130
+    assert capfd.readouterr().err == "vault-memory: interrupted; what was done so far is kept\n"
+
+
+def test_a_reader_that_stops_early_is_no_error(sample_vault: Path) -> None:
+    """A pipe that is closed by its reader ends the command quietly."""
+    command = f"{sys.executable} -m vault_memory search {sample_vault} garden -k 200 --full --quiet | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)  # noqa: S602  # A pipe.
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr == ""

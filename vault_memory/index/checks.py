@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from vault_memory.errors import DimensionMismatchError, InvalidFragmentError, QueryError
 from vault_memory.index.cosine.blocks import Rows, Whole
 from vault_memory.index.cosine.kernel import ROWS_AT_ONCE, Scores, row_dots
 from vault_memory.model import EmbeddedFragment, Target, Vector
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # Locators are kept as 64-bit integers; a body with more characters than that cannot exist.
 LARGEST_LOCATOR = 2**63 - 1

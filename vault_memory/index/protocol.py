@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol, runtime_checkable
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from vault_memory.model import EmbeddedFragment, FragmentHit, Target
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @runtime_checkable

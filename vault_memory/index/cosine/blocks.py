@@ -8,15 +8,21 @@ the writer goes on. A record is one contiguous run in one block, cut into segmen
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from vault_memory.model import Vector
 
-Small = npt.NDArray[np.int32]
-Whole = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.intp]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Small = npt.NDArray[np.int32]
+    Whole = npt.NDArray[np.int64]
+    Numbers = npt.NDArray[np.intp]
+else:
+    Small = Whole = Numbers = np.ndarray
+
 
 # 8 MB of rows at 256 dimensions: few enough blocks that their fixed cost vanishes in the scan of a million rows, small
 # enough that a compaction takes a few milliseconds.

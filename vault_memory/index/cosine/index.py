@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from vault_memory.errors import ConfigError
 from vault_memory.index.checks import (
@@ -26,6 +26,9 @@ from vault_memory.index.cosine.roster import Roster
 from vault_memory.index.cosine.search import State, search
 from vault_memory.index.cosine.selection import Wanted
 from vault_memory.model import EmbeddedFragment, FragmentHit, Target
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class InMemoryFragmentCosineIndex:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from vault_memory.index.cosine.blocks import Block, Numbers
 from vault_memory.model import Vector
 
-Scores = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Scores = npt.NDArray[np.float64]
+else:
+    Scores = np.ndarray
+
 
 # OpenBLAS may hand a matrix-vector product of 9,216 numbers or more to its threads, whose idle worker then spins for
 # some 25 ms (its interface/gemv.c: 2304 times GEMM_MULTITHREAD_THRESHOLD, 4; newer releases begin later). Smaller

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from vault_memory.model import Target
 
-Mask = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+else:
+    Mask = np.ndarray
+
 
 NOWHERE = -1
 # Numbers of records that are gone wait until there are this many of them, or as many as records.

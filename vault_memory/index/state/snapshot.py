@@ -6,14 +6,16 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from vault_memory.index.lexical import LexicalAnswer, LexicalIndex
 from vault_memory.index.state.schema import read_meta
 from vault_memory.model import FragmentLocator, Freshness, Metadata, Target, Vector
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # SQLite took no more than 999 values in one statement for a long time.
 KEYS_PER_QUERY = 500
