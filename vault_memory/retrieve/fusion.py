@@ -64,7 +64,7 @@ def fuse(dense: Sequence[FragmentHit], lexical: Sequence[FragmentHit], weight: f
         FusedHit(target, locator, score, {**scores, "hybrid": score})
         for (target, locator), (score, scores) in fused.items()
     ]
-    return sorted(ranked, key=lambda hit: (-hit.score, hit.target, hit.locator))
+    return sorted(ranked, key=lambda hit: (-hit.score, hit.target.scope, hit.target.id, hit.locator.start))
 
 
 def minmax(scores: Sequence[float], worst: float | None = None) -> list[float]:
