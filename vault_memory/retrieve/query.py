@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from vault_memory.errors import QueryError
+from vault_memory.index.checks import whole_number
 
 Mode = Literal["hybrid", "semantic", "lexical"]
 
@@ -59,8 +59,8 @@ def checked_query(query: Query) -> Query:
         raise QueryError(f"threshold must be a finite number, not {query.threshold!r}")
     return Query(
         text=checked_text(query.text),
-        top_k=_at_least_one("top_k", query.top_k),
-        max_per_record=None if query.max_per_record is None else _at_least_one("max_per_record", query.max_per_record),
+        top_k=whole_number(query.top_k, "top_k"),
+        max_per_record=None if query.max_per_record is None else whole_number(query.max_per_record, "max_per_record"),
         mode=query.mode,
         scope=None if query.scope is None else unicodedata.normalize("NFC", query.scope.strip("/")),
         tags=checked_tags(query.tags),
@@ -87,16 +87,6 @@ def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
     """Return tags without `#`; one text is one tag."""
     given = (tags,) if isinstance(tags, str) else tuple(tags)
     return tuple(tag.removeprefix("#").strip("/") for tag in given)
-
-
-def _at_least_one(name: str, value: object) -> int:
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]  # Any object is asked; what is no number refuses.
-    except TypeError:
-        number = 0
-    if isinstance(value, bool) or number < 1:
-        raise QueryError(f"{name} must be a whole number of at least 1, not {value!r}")
-    return number
 
 
 def _is_finite(value: object) -> bool:
