@@ -11,6 +11,7 @@ Point it at a folder of Markdown notes, search, then read exactly that span:
 """
 
 from vault_memory.chunking import chunk_markdown
+from vault_memory.context import Budget, Context, ContextPassage, Layout, build_context, query_from_messages
 from vault_memory.embed import Embedder
 from vault_memory.errors import (
     ConfigError,
@@ -60,7 +61,10 @@ from vault_memory.store import FileTreeMemoryStore
 from vault_memory.vault import Vault
 
 __all__ = [
+    "Budget",
     "ConfigError",
+    "Context",
+    "ContextPassage",
     "DimensionMismatchError",
     "EmbeddedFragment",
     "Embedder",
@@ -80,6 +84,7 @@ __all__ = [
     "InMemoryFragmentCosineIndex",
     "IndexUnavailableError",
     "InvalidFragmentError",
+    "Layout",
     "LeftOut",
     "MissingExtraError",
     "Passage",
@@ -103,5 +108,7 @@ __all__ = [
     "VaultMemoryError",
     "VaultNotFoundError",
     "WriteRejectedError",
+    "build_context",
     "chunk_markdown",
+    "query_from_messages",
 ]

@@ -94,7 +94,9 @@ def test_wrong_use_is_exit_code_2(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out == ""
 
 
-@pytest.mark.parametrize("path", ["Pump.md", "100% sure? #1 [draft]^.md", "a:12: b.md", "x#1,2.md", "sub/Ä ö.md"])
+@pytest.mark.parametrize(
+    "path", ["Pump.md", "100% sure? #1 [draft]^.md", "a:12: b.md", "x#1,2.md", "sub/Ä ö.md", "new\nline.md"]
+)
 def test_a_printed_hit_can_be_given_to_read(
     path: str, notes: Path, write: Write, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -259,3 +261,19 @@ def test_a_reader_that_stops_early_is_no_error(sample_vault: Path) -> None:
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)  # noqa: S602  # A pipe.
     assert len(done.stdout.splitlines()) == 1
     assert done.stderr == ""
+
+
+def test_context_prints_blocks_within_the_bound(notes: Path, write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    """Passages come in blocks that can be cited; what does not fit is left out, and that is said."""
+    for n in range(5):
+        write(f"{n}.md", f"leek bed number {n} " + "and more " * 20)
+    assert run("context", str(notes), "leek bed", "--max-chars", "600") == 0
+    out, err = capfd.readouterr()
+    assert len(out.rstrip("\n")) <= 600
+    assert out.startswith('<source id="')
+    assert "hits were left out: over-char-budget" in err
+    assert run("context", str(notes), "leek bed", "--json") == 0
+    document = json.loads(capfd.readouterr().out)
+    assert document["schema"].startswith("vault-memory/context/")
+    assert len(document["passages"]) == 5
+    assert run("context", str(notes), "leek bed", "--max-chars", "0") == 2

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from vault_memory.index.checks import scaled, unit_rows
 from vault_memory.index.cosine import InMemoryFragmentCosineIndex
 from vault_memory.index.cosine.blocks import Block, Rows, Run
+from vault_memory.index.cosine.checks import scaled, unit_rows
 from vault_memory.index.cosine.kernel import exact_scores, scan_error, segment_max
 from vault_memory.model import EmbeddedFragment, FragmentLocator, Target
 

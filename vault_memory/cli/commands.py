@@ -6,7 +6,9 @@ import argparse
 import json
 import sys
 import threading
+from collections import Counter
 from dataclasses import asdict
+from typing import Any
 
 from vault_memory.cli.output import (
     hit_document,
@@ -21,6 +23,7 @@ from vault_memory.cli.output import (
     retrieval_notes,
 )
 from vault_memory.cli.places import find_place
+from vault_memory.context import Layout
 from vault_memory.errors import QueryError
 from vault_memory.model import SyncReport
 from vault_memory.store import OnRecordError
@@ -29,27 +32,51 @@ from vault_memory.vault import Vault
 
 def run_search(options: argparse.Namespace) -> None:
     """Print the hits of a question."""
-    query = sys.stdin.read() if options.query == "-" else options.query
     with _open(options) as vault:
-        retrieval = vault.search(
-            query,
-            top_k=options.top_k,
-            max_per_record=options.max_per_record,
-            mode=options.mode,
-            scope=options.scope,
-            tags=options.tag,
-            kind=options.kind,
-            where=_properties(options.where),
-            threshold=options.threshold,
-        )
+        retrieval = vault.search(_query(options), **_filters(options))
     if options.json:
         hits = [hit_document(hit) for hit in retrieval]
-        print_json("search", {"query": query, "hits": hits, "evidence": asdict(retrieval.evidence)})
+        print_json("search", {"query": options.query, "hits": hits, "evidence": asdict(retrieval.evidence)})
         return
     for hit in retrieval:
         print(hit_line(hit, full=options.full, explain=options.explain))
     for note in retrieval_notes(retrieval, explain=options.explain):
         notice(note, options)
+
+
+def run_context(options: argparse.Namespace) -> None:
+    """Print passages that a language model can cite."""
+    layout = Layout(order=options.order, format=options.format, merge=options.merge)
+    bounds = {"max_chars": options.max_chars, "max_tokens": options.max_tokens, "layout": layout}
+    with _open(options) as vault:
+        context = vault.context(_query(options), **bounds, **_filters(options))
+    if options.json:
+        print_json("context", context.document())
+        return
+    if context.text:
+        print(context.text)
+    for reason, count in Counter(dropped.reason for dropped in context.dropped).items():
+        notice(f"{count} hits were left out: {reason}", options)
+
+
+def _query(options: argparse.Namespace) -> str:
+    if options.query == "-":
+        options.query = sys.stdin.read()
+    query: str = options.query
+    return query
+
+
+def _filters(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "top_k": options.top_k,
+        "max_per_record": options.max_per_record,
+        "mode": options.mode,
+        "scope": options.scope,
+        "tags": options.tag,
+        "kind": options.kind,
+        "where": _properties(options.where),
+        "threshold": options.threshold,
+    }
 
 
 def run_read(options: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from vault_memory.cli.commands import run_index, run_read, run_search, run_status, run_watch
+from vault_memory.cli.commands import run_context, run_index, run_read, run_search, run_status, run_watch
 from vault_memory.cli.parser import make_parser
 from vault_memory.errors import QueryError, VaultMemoryError
 
@@ -17,6 +17,7 @@ DONE, FAILED, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "search": run_search,
+    "context": run_context,
     "read": run_read,
     "index": run_index,
     "status": run_status,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from vault_memory.model import Hit, Passage, Retrieval, SyncReport
 SCHEMA_VERSION = 1
 SNIPPET_CHARS = 160
 BAR_CHARS = 30
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_SHOWN_CONTROL = re.compile(r"\\x([01][0-9a-f]|7f)")
 
 
 def snippet(text: str) -> str:
@@ -24,9 +27,19 @@ def snippet(text: str) -> str:
     return flat if len(flat) <= SNIPPET_CHARS else flat[: SNIPPET_CHARS - 1].rstrip() + "…"
 
 
+def shown_path(path: str) -> str:
+    r"""Return a path on one line: a control character is written `\xNN`."""
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", path)
+
+
+def meant_path(shown: str) -> str:
+    """Return the path that `shown_path` shows."""
+    return _SHOWN_CONTROL.sub(lambda match: chr(int(match[1], 16)), shown)
+
+
 def hit_line(hit: Hit, *, full: bool = False, explain: bool = False) -> str:
     """Return a hit as `path:line: text`, which `read` takes back."""
-    lines = [f"{hit.path}:{hit.lines[0]}: {snippet(hit.text)}"]
+    lines = [f"{shown_path(hit.path)}:{hit.lines[0]}: {snippet(hit.text)}"]
     if explain:
         scores = ", ".join(f"{kind} {score:.3f}" for kind, score in sorted(hit.scores.items()))
         trail = " > ".join(hit.heading_path)

@@ -18,7 +18,9 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"vault-memory {version('vault-memory')}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = _shared_options()
-    _add_search(commands, shared)
+    asked = _query_options()
+    _add_search(commands, shared, asked)
+    _add_context(commands, shared, asked)
     _add_read(commands, shared)
     _add_index(commands, shared)
     watch = commands.add_parser("watch", parents=[shared], help="follow the folder and keep the index up to date")
@@ -38,22 +40,40 @@ def _shared_options() -> argparse.ArgumentParser:
     return shared
 
 
-def _add_search(commands: argparse._SubParsersAction[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
-    search = commands.add_parser("search", parents=[shared], help="find the places that answer a question")
-    search.add_argument("vault", help="folder of notes")
-    search.add_argument("query", help="question or words; - reads it from standard input")
-    search.add_argument("-k", "-n", "--top-k", "--limit", type=int, default=10, metavar="N", help="hits (default: 10)")
-    search.add_argument("--max-per-record", type=int, metavar="N", help="at most N hits of one note")
-    search.add_argument("--mode", choices=["hybrid", "semantic", "lexical"], default="hybrid")
-    search.add_argument("--scope", metavar="FOLDER", help="only notes below this folder of the vault")
-    search.add_argument("--tag", action="append", default=[], metavar="TAG", help="only notes with this tag")
-    search.add_argument("--kind", help="only notes of this kind")
-    search.add_argument(
+def _query_options() -> argparse.ArgumentParser:
+    asked = argparse.ArgumentParser(add_help=False)
+    asked.add_argument("vault", help="folder of notes")
+    asked.add_argument("query", help="question or words; - reads it from standard input")
+    asked.add_argument("-k", "-n", "--top-k", "--limit", type=int, default=10, metavar="N", help="hits (default: 10)")
+    asked.add_argument("--max-per-record", type=int, metavar="N", help="at most N hits of one note")
+    asked.add_argument("--mode", choices=["hybrid", "semantic", "lexical"], default="hybrid")
+    asked.add_argument("--scope", metavar="FOLDER", help="only notes below this folder of the vault")
+    asked.add_argument("--tag", action="append", default=[], metavar="TAG", help="only notes with this tag")
+    asked.add_argument("--kind", help="only notes of this kind")
+    asked.add_argument(
         "--where", action="append", default=[], metavar="NAME=VALUE", help="only notes with this property"
     )
-    search.add_argument("--threshold", type=float, metavar="SCORE", help="only hits with at least this score")
+    asked.add_argument("--threshold", type=float, metavar="SCORE", help="only hits with at least this score")
+    return asked
+
+
+def _add_search(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], *parents: argparse.ArgumentParser
+) -> None:
+    search = commands.add_parser("search", parents=parents, help="find the places that answer a question")
     search.add_argument("--full", action="store_true", help="print each span whole")
     search.add_argument("--explain", action="store_true", help="show each lane's score, and how they were joined")
+
+
+def _add_context(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], *parents: argparse.ArgumentParser
+) -> None:
+    context = commands.add_parser("context", parents=parents, help="print passages for a language model to cite")
+    context.add_argument("--max-chars", type=int, metavar="N", help="bound for the whole text, in characters")
+    context.add_argument("--max-tokens", type=int, metavar="N", help="bound for the whole text, in estimated tokens")
+    context.add_argument("--order", choices=["rank", "place"], default="rank", help="best first, or as in the notes")
+    context.add_argument("--format", choices=["source", "plain"], default="source", help="tagged blocks, or just text")
+    context.add_argument("--merge", action="store_true", help="join neighbouring fragments of one note")
 
 
 def _add_read(commands: argparse._SubParsersAction[argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:

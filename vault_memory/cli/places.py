@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from vault_memory.cli.output import snippet
+from vault_memory.cli.output import meant_path, snippet
 from vault_memory.errors import QueryError, RecordNotFoundError
 from vault_memory.identity import target_of
 from vault_memory.markdown.line_numbers import LINE_END, count_line_ends
@@ -53,8 +53,9 @@ def _find(vault: Vault, path: str) -> Record | None:
 
 def _targets(path: str) -> Iterator[Target]:
     """Yield what a text may name: a path, then a target without the suffix."""
-    yield target_of(path)
-    yield target_of(f"{path}.md")
+    for meant in dict.fromkeys((path, meant_path(path))):
+        yield target_of(meant)
+        yield target_of(f"{meant}.md")
 
 
 def _fragment_on_line(vault: Vault, record: Record, line: int, printed: str) -> FragmentLocator:

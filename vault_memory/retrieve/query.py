@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from vault_memory.errors import QueryError
-from vault_memory.index.checks import whole_number
+from vault_memory.index.counts import whole_number
 
 Mode = Literal["hybrid", "semantic", "lexical"]
 

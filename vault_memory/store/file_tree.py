@@ -55,7 +55,7 @@ class FileTreeMemoryStore:
         settings: ReadSettings = _DEFAULT_SETTINGS,
         load: bool = True,
     ) -> None:
-        self.root = Path(root).absolute()
+        self.root = Path(root).expanduser().absolute()
         self.on_record_error = on_record_error
         self._settings = settings
         self._rules = Rules(self.root, use_gitignore=settings.use_gitignore)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_memory.errors import ConfigError
-from vault_memory.index.checks import (
+from vault_memory.index.cosine.arena import Arena
+from vault_memory.index.cosine.blocks import BLOCK_ROWS, Rows, Run, Whole
+from vault_memory.index.cosine.checks import (
     check_width,
     read_counts,
     read_fragments,
@@ -17,14 +19,12 @@ from vault_memory.index.checks import (
     read_places,
     read_query,
     scaled,
-    whole_number,
 )
-from vault_memory.index.cosine.arena import Arena
-from vault_memory.index.cosine.blocks import BLOCK_ROWS, Rows, Run, Whole
 from vault_memory.index.cosine.rebuild import Embed, Listed, OnRecordError, RebuildError, RebuildReport, fill, list_all
 from vault_memory.index.cosine.roster import Roster
 from vault_memory.index.cosine.search import State, search
 from vault_memory.index.cosine.selection import Wanted
+from vault_memory.index.counts import whole_number
 from vault_memory.model import EmbeddedFragment, FragmentHit, Target
 
 if TYPE_CHECKING:

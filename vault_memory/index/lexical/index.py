@@ -11,7 +11,7 @@ from functools import cache
 from itertools import groupby, islice
 
 from vault_memory.errors import InvalidFragmentError
-from vault_memory.index.checks import whole_number
+from vault_memory.index.counts import whole_number
 from vault_memory.index.lexical.question import ROWS_AT_FIRST, ROWS_GROWTH, Question
 from vault_memory.index.lexical.tables import FragmentText, LexicalTables
 from vault_memory.index.lexical.words import query_terms

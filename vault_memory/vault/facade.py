@@ -1,20 +1,20 @@
-"""`Vault`: the only place where concrete parts are joined."""
+"""`Vault`: the calls that users write."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from vault_memory.chunking import CHUNKER_VERSION, chunk_markdown
-from vault_memory.config import Settings, state_folder, state_path
-from vault_memory.embed import Embedder, VaultEmbedder, keep_vectors, load_embedder
+from vault_memory.chunking import chunk_markdown
+from vault_memory.config import Settings
+from vault_memory.context import SOURCES_BY_RANK, Budget, Context, Layout, build_context
+from vault_memory.embed import Embedder, load_embedder
 from vault_memory.errors import EmbeddingError, StateLostError, VaultBusyError
-from vault_memory.index.lexical import RULES_REVISION
-from vault_memory.index.state import DenseMirror, State
-from vault_memory.indexer import Indexer, Progress, SyncPlan
+from vault_memory.indexer import Progress, SyncPlan
 from vault_memory.model import (
     Fragment,
     FragmentLocator,
@@ -29,17 +29,9 @@ from vault_memory.model import (
     Target,
 )
 from vault_memory.retrieve.query import Mode, Query, checked_query
-from vault_memory.retrieve.searcher import Searcher
 from vault_memory.retrieve.spans import read_hit, read_span
-from vault_memory.store import (
-    IGNORE_NAMES,
-    UNSET,
-    WHOLE,
-    FileTreeMemoryStore,
-    OnRecordError,
-    Unset,
-    WriteReport,
-)
+from vault_memory.store import IGNORE_NAMES, UNSET, WHOLE, OnRecordError, Unset, WriteReport
+from vault_memory.vault.parts import Parts, join_parts
 
 if TYPE_CHECKING:
     from vault_memory.watch import Batch, Follower
@@ -55,14 +47,14 @@ class Vault:
     Open one with `Vault.open`. All methods may be called from several threads.
     """
 
-    def __init__(self, store: FileTreeMemoryStore, state: State, embedder: VaultEmbedder, settings: Settings) -> None:
-        self._store = store
-        self._state = state
-        self._embedder = embedder
-        self._chunking = settings.chunking.bounded(embedder.max_input_chars)
-        self._searcher = Searcher(state, DenseMirror(embedder.fingerprint.dimensions), embedder)
-        self._indexer = Indexer(store, state, embedder, self._chunking)
-        store.add_write_hook(self._index_write)
+    def __init__(self, parts: Parts) -> None:
+        self._store = parts.store
+        self._state = parts.state
+        self._embedder = parts.embedder
+        self._chunking = parts.chunking
+        self._searcher = parts.searcher
+        self._indexer = parts.indexer
+        self._store.add_write_hook(self._index_write)
 
     @classmethod
     def open(
@@ -124,23 +116,10 @@ class Vault:
 
         Example:
             >>> with Vault.attach("sample_vault") as vault:
-            ...     report = vault.sync()
-            >>> report.failed
+            ...     vault.sync().failed
             {}
         """
-        chosen = settings or Settings()
-        store = FileTreeMemoryStore(path, on_record_error=on_record_error, settings=chosen.reading, load=False)
-        checked = keep_vectors(load_embedder(embedder), state_folder(state_dir))
-        chunking = chosen.chunking.bounded(checked.max_input_chars)
-        facts = {
-            "embedder": str(checked.fingerprint),
-            "chunking": f"{CHUNKER_VERSION}:{chunking.target_chars}:{chunking.max_chars}",
-            "words": str(RULES_REVISION),
-        }
-        state = State(state_path(store.root, state_dir), facts)
-        if state.rebuilt_because:
-            logger.warning("the index of %s is made anew (%s)", store.root, ", ".join(state.rebuilt_because))
-        return cls(store, state, checked, chosen)
+        return cls(join_parts(load_embedder(embedder), path, on_record_error, state_dir, settings or Settings()))
 
     def search(  # noqa: PLR0913  # The filters are fixed by name in callers' code; each is optional.
         self,
@@ -188,6 +167,33 @@ class Vault:
             self._state.renew(damaged=error.damaged)
             self._indexer.sync(WHOLE, allow_empty=True)
             return act()
+
+    def context(
+        self,
+        query: str,
+        *,
+        max_chars: int | None = None,
+        max_tokens: int | None = None,
+        layout: Layout = SOURCES_BY_RANK,
+        **filters: Any,
+    ) -> Context:
+        """Return text that can be put before a language model, each passage in a block that can be cited.
+
+        Args:
+            query: The question.
+            max_chars: Bound for the whole text; the first passage that does not fit ends it.
+            max_tokens: Likewise, in estimated tokens.
+            layout: Order and form of the blocks.
+            filters: What `search` takes: `top_k`, `max_per_record`, `mode`, `scope` and the others.
+
+        Example:
+            >>> with Vault.open("sample_vault") as vault:
+            ...     vault.context("how do I water seedlings", max_chars=4000).passages[0].id
+            'Garden/Seedlings.md#1'
+        """
+        found = self.search(query, **filters)
+        built = build_context(found.hits, self.read, Budget(max_chars, max_tokens), layout)
+        return replace(built, evidence=found.evidence)
 
     def read(self, place: Hit | Target, locator: FragmentLocator | None = None) -> Passage:
         """Return exactly the text of a hit, of a span of a record, or of a whole body.
@@ -255,8 +261,7 @@ class Vault:
             target: Where.
             body: The text after the header, stored as it is.
             metadata: Properties to set; those not named stay. `None` keeps the header as it is.
-            expected_digest: The digest that the writer read; `None` if there must be no such record. The write is
-                refused if another writer was faster.
+            expected_digest: The digest that the writer read, so that no update is lost; `None` for a new record.
 
         Returns:
             The record, and in `errors` why it could not be indexed, if it could not; the next sync repairs that.
@@ -286,9 +291,8 @@ class Vault:
             >>> import tempfile
             >>> with tempfile.TemporaryDirectory() as folder, Vault.open(folder) as vault:
             ...     _ = vault.put(Target("", "Draft"), "To be thrown away.")
-            ...     _ = vault.delete(Target("", "Draft"))
-            ...     len(vault.search("thrown away"))
-            0
+            ...     vault.delete(Target("", "Draft")).changed
+            True
         """
         return self._store.delete(target, expected_digest=expected_digest)
 
@@ -342,8 +346,7 @@ class Vault:
     def watch(self, on_sync: Callable[[SyncReport], None] | None = None) -> Follower:
         """Follow the folder in the background until the returned follower is left or stopped.
 
-        A saved note is searchable a moment later, whatever way it was saved. Nothing that an event says is believed:
-        it only names where to look.
+        A saved note is searchable a moment later, whatever way it was saved.
 
         Args:
             on_sync: Called after each pass with what it did, on the follower's thread.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from vault_memory.errors import DimensionMismatchError, InvalidFragmentError, QueryError
 from vault_memory.index.cosine.blocks import Rows, Whole
 from vault_memory.index.cosine.kernel import ROWS_AT_ONCE, Scores, row_dots
+from vault_memory.index.counts import as_integer
 from vault_memory.model import EmbeddedFragment, Target, Vector
 
 if TYPE_CHECKING:
@@ -170,18 +170,6 @@ def check_width(width: int, dimensions: int, where: str) -> None:
         )
 
 
-def whole_number(value: object, name: str) -> int:
-    """Return `value` as an integer.
-
-    Raises:
-        QueryError: It is a truth value, not an integer, or below 1.
-    """
-    number = _integer(value)
-    if number is None or number < 1:
-        raise QueryError(f"{name} is {value!r}; give a whole number of at least 1")
-    return number
-
-
 def unit_rows(rows: npt.NDArray[Any]) -> Vector:
     """Return finite rows scaled to length 1, shape (n, d), float32; a zero row stays zero."""
     units = np.empty(rows.shape, dtype=np.float32)
@@ -217,21 +205,10 @@ def _are_units(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _read_span(fragment: EmbeddedFragment, number: int, target: Target) -> tuple[int, int]:
-    start, end = _integer(fragment.locator.start), _integer(fragment.locator.end)
+    start, end = as_integer(fragment.locator.start), as_integer(fragment.locator.end)
     if start is None or end is None or not 0 <= start < end <= LARGEST_LOCATOR:
         raise InvalidFragmentError(
             f"fragment {number} of {target}: [{fragment.locator.start!r}, {fragment.locator.end!r}) is no span; "
             "give integers with 0 <= start < end"
         )
     return start, end
-
-
-def _integer(value: object) -> int | None:
-    if type(value) is int:
-        return value
-    if isinstance(value, bool):
-        return None
-    try:
-        return operator.index(value)  # type: ignore[arg-type] # Whether it is an integer is what this call finds out.
-    except TypeError:
-        return None
