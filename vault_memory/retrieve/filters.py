@@ -47,5 +47,14 @@ def _has_values(metadata: Metadata, where: Mapping[str, Any]) -> bool:
 
 
 def _holds(held: Any, wanted: Any) -> bool:
-    # A person who writes --where year=2021 means the number as well as the text.
-    return str(wanted) in [str(item) for item in held] if isinstance(held, list) else str(held) == str(wanted)
+    if held == wanted:
+        return True
+    items = held if isinstance(held, list) else [held]
+    return _written(wanted) in [_written(item) for item in items]
+
+
+def _written(value: Any) -> str:
+    """Return a value as a person writes it: who asks for `year=2021` means the number as well as the text."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from vault_memory.errors import QueryError
 from vault_memory.index.counts import whole_number
 
@@ -90,4 +92,4 @@ def checked_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _is_finite(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool) and math.isfinite(value)

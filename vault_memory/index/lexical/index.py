@@ -23,7 +23,10 @@ HITS_FOR_COVERAGE = 3
 
 @dataclass(frozen=True, slots=True)
 class LexicalFragment:
-    """A fragment as the lexical index takes it: place, text, and the headings above it."""
+    """A fragment as the lexical index takes it: place, text, and the headings above it.
+
+    A record without text may give one empty fragment at 0, so that it is found by its names.
+    """
 
     locator: FragmentLocator
     text: str
@@ -155,7 +158,7 @@ def _checked(target: Target, fragments: Sequence[LexicalFragment]) -> list[Fragm
             start, end = operator.index(locator.start), operator.index(locator.end)
         except TypeError:
             start, end = 0, 0
-        if not 0 <= start < end or start in checked:
+        if not (0 <= start < end or (start == end == 0 and not text)) or start in checked:
             raise InvalidFragmentError(
                 f"fragment {number} of {target}: [{locator.start!r}, {locator.end!r}) is no span, or starts where "
                 "another fragment does; give integers with 0 <= start < end, each start once"

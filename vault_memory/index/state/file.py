@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from vault_memory.errors import EmbedderMismatchError, FragmentIndexError, StateLostError
+from vault_memory.errors import EmbedderMismatchError, FragmentIndexError, StateLostError, VaultMemoryError
 from vault_memory.index.lexical import LexicalIndex
 from vault_memory.index.state.lock import sync_lock
 from vault_memory.index.state.schema import SCHEMA_VERSION, TABLES, differing_facts, read_meta, write_meta
@@ -180,6 +180,11 @@ class State:
             raise FragmentIndexError(f"the state file {self.path} is held by another program: {error}") from error
         except sqlite3.DatabaseError as error:
             raise StateLostError(f"the state file {self.path} is damaged: {error}", damaged=True) from error
+        except VaultMemoryError:
+            raise
+        except (ValueError, LookupError) as error:
+            # What the state holds was written by this program, so content that it cannot read is damage.
+            raise StateLostError(f"the state file {self.path} holds what it may not: {error}", damaged=True) from error
 
     def _check_facts(self, held: Mapping[str, str]) -> None:
         differing = differing_facts(held, self._facts)

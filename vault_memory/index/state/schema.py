@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
+from zlib import crc32
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # Places and vectors of a record lie packed in one row, because opening a vault reads all of them: a row per fragment
 # would cost more time than the bytes. Fragments have a row each as well, since a hit and a reused vector look up one.
@@ -20,7 +21,9 @@ CREATE TABLE records (
 );
 CREATE INDEX records_generation ON records (generation);
 CREATE INDEX records_path ON records (path);
-CREATE TABLE packed (rid INTEGER PRIMARY KEY, places BLOB NOT NULL, matrix BLOB NOT NULL);
+CREATE TABLE packed (
+    rid INTEGER PRIMARY KEY, places BLOB NOT NULL, matrix BLOB NOT NULL, checksum INTEGER NOT NULL
+);
 CREATE TABLE fragments (
     rid INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, ordinal INTEGER NOT NULL,
     first_line INTEGER NOT NULL, last_line INTEGER NOT NULL, heading_path TEXT NOT NULL,
@@ -51,6 +54,11 @@ def write_meta(connection: sqlite3.Connection, facts: Mapping[str, str]) -> None
 def differing_facts(held: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
     """Return the names of the facts under which a state would have to be rebuilt, in order."""
     return sorted(name for name, value in wanted.items() if held.get(name) != value)
+
+
+def packed_checksum(places: bytes, matrix: bytes) -> int:
+    """Return what tells that a record's packed row is as it was written: a database does not notice a flipped bit."""
+    return crc32(matrix, crc32(places))
 
 
 def to_json(value: object) -> str:

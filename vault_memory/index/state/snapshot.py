@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vault_memory.errors import StateLostError
 from vault_memory.index.lexical import LexicalAnswer, LexicalIndex
-from vault_memory.index.state.schema import read_meta
-from vault_memory.model import FragmentLocator, Freshness, Metadata, Target, Vector
+from vault_memory.index.state.schema import packed_checksum, read_meta
+from vault_memory.model import FragmentLocator, Freshness, Metadata, Target, Vector, content_digest
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -171,6 +172,8 @@ class Snapshot:
         if row is None:
             raise KeyError((target, start))
         path, title, first, last, headings, record_digest, digest, begin, end = row
+        if content_digest(text) != digest:
+            raise StateLostError(f"a text of {path} is not as it was written", damaged=True)
         heading_path = tuple(json.loads(headings))
         locator = FragmentLocator(begin, end)
         return FragmentDetail(path, title, (first, last), heading_path, record_digest, digest, locator, text)
@@ -192,11 +195,13 @@ class Snapshot:
     def packed_since(self, generation: int) -> Iterator[PackedRecord]:
         """Yield the vectors of every record that changed after a generation, in the order of their targets."""
         rows = self._connection.execute(
-            "SELECT scope, name, places, matrix FROM records JOIN packed USING (rid)"
+            "SELECT scope, name, places, matrix, checksum FROM records JOIN packed USING (rid)"
             " WHERE generation > ? ORDER BY scope, name",
             (generation,),
         )
-        for scope, name, places, matrix in rows:
+        for scope, name, places, matrix, checksum in rows:
+            if packed_checksum(places, matrix) != checksum:
+                raise StateLostError(f"the vectors of {scope}/{name} are not as they were written", damaged=True)
             yield PackedRecord(Target(scope, name), places, matrix)
 
     def removed_since(self, generation: int) -> list[Target]:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from vault_memory.index.lexical import LexicalFragment, LexicalIndex
-from vault_memory.index.state.schema import read_meta, to_json, write_meta
-from vault_memory.model import Fragment, Quarantined, Record, Target, Vector
+from vault_memory.index.state.schema import packed_checksum, read_meta, to_json, write_meta
+from vault_memory.markdown.line_numbers import count_line_ends
+from vault_memory.model import Fragment, FragmentLocator, Quarantined, Record, Target, Vector
 
 # A reader that is further behind than this loads everything anew, so tombstones need not be kept for ever.
 REMOVED_KEPT_GENERATIONS = 10_000
@@ -52,6 +53,12 @@ class IndexedRecord:
     fragments: tuple[IndexedFragment, ...]
     matrix: Vector | None
     failure: str | None = None
+
+
+def _only_a_name(record: Record) -> IndexedFragment:
+    """Return the empty place at the start of a record without text, so that its title and aliases are found."""
+    line = count_line_ends(record.header) + 1
+    return IndexedFragment(Fragment(FragmentLocator(0, 0), ""), (line, line), b"")
 
 
 class StateWriter:
@@ -102,6 +109,7 @@ class StateWriter:
 
     def _put_fragments(self, rid: int, indexed: IndexedRecord) -> None:
         record, fragments = indexed.record, [kept.fragment for kept in indexed.fragments]
+        rows = indexed.fragments or (_only_a_name(record),)
         self._connection.executemany(
             "INSERT INTO fragments VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -115,18 +123,21 @@ class StateWriter:
                     kept.fragment.digest,
                     kept.vector_key,
                 )
-                for ordinal, kept in enumerate(indexed.fragments)
+                for ordinal, kept in enumerate(rows)
             ),
         )
         places = np.array([[f.locator.start for f in fragments], [f.locator.end for f in fragments]], dtype=np.int32)
         embedded = indexed.matrix is not None and len(indexed.matrix) == len(fragments)
         matrix = np.ascontiguousarray(indexed.matrix, np.float32).tobytes() if embedded else b""
-        self._connection.execute("INSERT INTO packed VALUES (?, ?, ?)", (rid, places.tobytes(), matrix))
+        self._connection.execute(
+            "INSERT INTO packed VALUES (?, ?, ?, ?)",
+            (rid, places.tobytes(), matrix, packed_checksum(places.tobytes(), matrix)),
+        )
         self._lexical.add_fragments(
             record.target,
             record.title,
             record.aliases,
-            [LexicalFragment(f.locator, f.text, f.heading_path) for f in fragments],
+            [LexicalFragment(row.fragment.locator, row.fragment.text, row.fragment.heading_path) for row in rows],
         )
 
     def remove(self, target: Target) -> None:
