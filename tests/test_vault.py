@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from vault_memory import (
+    ConfigError,
     EmbeddingError,
     Fingerprint,
     QueryError,
@@ -18,6 +19,7 @@ from vault_memory import (
     RecordNotFoundError,
     StaleSpanError,
     Target,
+    UnsafePathError,
     Vault,
     VaultEmptiedError,
     VaultNotFoundError,
@@ -301,3 +303,61 @@ def test_searches_during_syncs_see_whole_records(notes: Path, write: Write) -> N
         for thread in threads:
             thread.join()
     assert failures == []
+
+
+@pytest.mark.parametrize("question", ["Spare sail", "jib", "Okapi house"])
+def test_notes_without_text_are_found_by_their_names(notes: Path, write: Write, question: str) -> None:
+    """A note with properties only, or with nothing, is found by title, alias and file name, and can be read."""
+    write("a.md", "---\ntitle: Spare sail\naliases: [jib]\n---")
+    write("Okapi house.md", "")
+    write("other.md", "Some other text about the house and the sail loft.")
+    wanted = "Okapi house.md" if question.startswith("Okapi") else "a.md"
+    with Vault.open(notes) as vault:
+        for mode in ("lexical", "hybrid"):
+            hit = vault.search(question, mode=mode)[0]
+            assert (hit.path, hit.text) == (wanted, "")
+            assert vault.read(hit).text == ""
+        write("a.md", "---\ntitle: Spare sail\n---\nNow with a body about canvas.")
+        vault.sync()
+        assert vault.search("canvas", mode="lexical")[0].path == "a.md"
+
+
+def test_properties_are_compared_as_they_are_written(notes: Path, write: Write) -> None:
+    """Truth values, nothing, numbers and lists are found by what a person writes for them."""
+    write("n.md", "---\ndone: true\nnone:\nyear: 2021\nbeds: [a, b]\n---\nwalrus")
+    with Vault.open(notes) as vault:
+        for where in ({"done": "true"}, {"done": True}, {"none": "null"}, {"year": "2021"}, {"beds": ["a", "b"]}):
+            assert len(vault.search("walrus", where=where)) == 1
+        assert len(vault.search("walrus", where={"done": "false"})) == 0
+
+
+def test_one_text_is_one_tag_and_one_path(notes: Path, write: Write) -> None:
+    """A text given where a list is meant is never walked by its characters."""
+    write("sub/n.md", "---\ntags: [garden]\n---\nwalrus")
+    with Vault.open(notes) as vault:
+        assert len(vault.search("walrus", tags="garden")) == 1
+        write("m.md", "otter")
+        assert vault.sync(paths="sub").added == ()
+        assert vault.sync(paths="./m.md/").added == ("m.md",)
+        for outside in ("/etc", "../x", "sub/../../x"):
+            with pytest.raises(UnsafePathError):
+                vault.sync(paths=[outside])
+
+
+def test_filters_that_leave_nothing_say_so(notes: Path, write: Write) -> None:
+    """The evidence counts the records that could answer, and gives no other reason for an empty answer."""
+    write("sub/n.md", "walrus")
+    with Vault.open(notes) as vault:
+        for narrowed in ({"scope": "sbu"}, {"tags": ["x"]}, {"kind": "fact"}):
+            evidence = vault.search("walrus", **narrowed).evidence
+            assert (evidence.records, evidence.notes) == (0, ())
+        assert vault.search("walrus", scope="sub").evidence.records == 1
+
+
+def test_state_stays_out_of_the_vault_and_an_empty_path_is_no_vault(notes: Path) -> None:
+    """A state folder inside the vault, and a path that is empty, are refused in one sentence."""
+    with pytest.raises(ConfigError, match="lies in the vault"):
+        Vault.open(notes, state_dir=notes / "state")
+    assert list(notes.iterdir()) == []
+    with pytest.raises(VaultNotFoundError, match="empty"):
+        Vault.open("")

@@ -96,9 +96,15 @@ def state_folder(state_dir: str | os.PathLike[str] | None = None) -> Path:
 
 
 def state_path(root: Path, state_dir: str | os.PathLike[str] | None = None) -> Path:
-    """Return the state file of a vault: its folder's name for a person, and a digest of its path for uniqueness."""
-    real = root.resolve()
-    return state_folder(state_dir) / f"{real.name or 'vault'}-{content_digest(str(real))[:16]}.sqlite"
+    """Return the state file of a vault: its folder's name for a person, and a digest of its path for uniqueness.
+
+    Raises:
+        ConfigError: It would lie in the vault.
+    """
+    real, folder = root.resolve(), state_folder(state_dir)
+    if folder.resolve().is_relative_to(real):
+        raise ConfigError(f"the state folder {folder} lies in the vault, whose files are the person's; choose another")
+    return folder / f"{real.name or 'vault'}-{content_digest(str(real))[:16]}.sqlite"
 
 
 def _temporary_folder() -> Path:

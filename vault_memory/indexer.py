@@ -19,7 +19,7 @@ from vault_memory.index.state.snapshot import KnownRecord
 from vault_memory.index.state.writer import IndexedFragment, IndexedRecord
 from vault_memory.markdown.line_numbers import count_line_ends, line_ranges
 from vault_memory.model import Fragment, Record, SyncReport, Target, Vector
-from vault_memory.store import WHOLE, FileEntry, FileTreeMemoryStore, Scan
+from vault_memory.store import WHOLE, FileEntry, FileTreeMemoryStore, Scan, checked_paths
 
 logger = logging.getLogger(__name__)
 
@@ -113,6 +113,7 @@ class Indexer:
             VaultNotFoundError: The folder is missing or cannot be listed.
             VaultEmptiedError: It had notes, and now it has none.
         """
+        under = checked_paths(under)
         scan = self._store.scan(under)
         with self._state.reading() as snapshot:
             known = snapshot.known_records(under)

@@ -114,16 +114,63 @@ def test_a_printed_hit_can_be_given_to_read(
     assert capfd.readouterr().out == text
 
 
-def test_several_fragments_on_one_line_are_told_apart(
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(f"Sentence {n} speaks of thing {n}." for n in range(2000)),
+        "word " * 4000,
+        "ไทย" * 2000,
+        "| a | b |\n|---|---|\n" + "| " + "cell " * 900 + "| x |\n",
+    ],
+)
+def test_every_printed_hit_names_its_own_place(
+    text: str, notes: Path, write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Also where many fragments lie on one line, or look alike, the printed line and its place lead to the text."""
+    write("Long.md", f"Before.\n\n{text}")
+    question = ("search", str(notes), "thing word cell ไทย", "--top-k", "8", "--mode", "lexical")
+    assert run(*question, "--json") == 0
+    texts = [hit["text"] for hit in json.loads(capfd.readouterr().out)["hits"]]
+    assert run(*question, "--quiet") == 0
+    printed = capfd.readouterr().out.splitlines()
+    assert len(printed) == len(texts) > 0
+    for line, wanted in zip(printed, texts, strict=True):
+        for place in (line, line.split(": ")[0]):
+            assert run("read", str(notes), place, "--quiet") == 0
+            assert capfd.readouterr().out.rstrip("\n") == wanted.rstrip("\n")
+
+
+def test_a_printed_hit_of_a_changed_note_is_found_or_refused(
     notes: Path, write: Write, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """On a line that holds many fragments, the pasted hit names its own."""
-    write("Long.md", " ".join(f"Sentence {n} speaks of thing {n}." for n in range(2000)))
-    assert run("search", str(notes), "thing 1234", "--top-k", "1", "--json", "--mode", "lexical") == 0
-    hit = json.loads(capfd.readouterr().out)["hits"][0]
-    assert run("search", str(notes), "thing 1234", "--top-k", "1", "--quiet", "--mode", "lexical") == 0
-    assert run("read", str(notes), capfd.readouterr().out.rstrip("\n")) == 0
-    assert capfd.readouterr().out.rstrip("\n") == hit["text"]
+    """Text that moved since it was printed is read at its new place; text that is gone is an error."""
+    write("n.md", "one two okapi")
+    write("n.md", "# New\n\nlines\n\n# Old\n\none two okapi")
+    assert run("read", str(notes), "n.md:1: # Old one two okapi", "--quiet") == 0
+    assert "okapi" in capfd.readouterr().out
+    assert run("read", str(notes), "n.md:1: something else", "--quiet") == 1
+    assert "search again" in capfd.readouterr().err
+
+
+def test_no_name_or_text_acts_on_the_terminal(notes: Path, write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    """Control characters of a name or a text are shown, never sent, so that a name cannot forge a line."""
+    write("e\x1b[31mvil\nforged.md", "walrus \x1b]0;title\x07 here")
+    for command in (("search", str(notes), "walrus"), ("index", str(notes), "--dry-run"), ("status", str(notes))):
+        assert run(*command) == 0
+        out, err = capfd.readouterr()
+        assert "\x1b" not in out + err
+        assert "\x07" not in out + err
+        assert not any(line.startswith("forged") for line in out.splitlines())
+
+
+def test_more_hits_than_can_be_counted_are_all_hits(
+    notes: Path, write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A count beyond every bound of the machine means all."""
+    write("n.md", "walrus")
+    for mode in ("hybrid", "semantic", "lexical"):
+        assert run("search", str(notes), "walrus", "-k", "9" * 30, "--max-per-record", "9" * 30, "--mode", mode) == 0
+        assert capfd.readouterr().out == "n.md:1: walrus\n"
 
 
 def test_documents_have_a_schema(notes: Path, write: Write, capfd: pytest.CaptureFixture[str]) -> None:

@@ -118,3 +118,19 @@ def test_an_ignore_file_that_cannot_be_read_is_reported(notes: Path, write: Writ
     assert paths(found) == ["a.md"]
     assert [file.path for file in found.quarantined] == [".vaultignore"]
     assert "cannot be read" in found.quarantined[0].reason
+
+
+@pytest.mark.parametrize("pattern", ["*a*a*a*a*b", "[a-z]*[a-z]*[a-z]*[a-z]*0", "a" * 5000, "**/" + "*x" * 4 + "/y"])
+def test_patterns_that_could_take_for_ever_are_refused_and_listed(tmp_path: Path, pattern: str) -> None:
+    """A pattern with many wildcards in a name, or a very long one, leaves nothing out and is listed with its line."""
+    (tmp_path / ".vaultignore").write_text(f"drafts/\n{pattern}\n")
+    (tmp_path / ("a" * 200 + ".md")).touch()
+    scan = walk(tmp_path, Rules(tmp_path))
+    assert len(scan.entries) == 1
+    assert [(file.path, file.line) for file in scan.quarantined] == [(".vaultignore", 2)]
+
+
+def test_an_ignore_file_that_is_not_text_is_listed(tmp_path: Path) -> None:
+    """An ignore file in another encoding is told, not passed over."""
+    (tmp_path / ".vaultignore").write_bytes("caf\xe9.md\n".encode("latin-1"))
+    assert [file.path for file in walk(tmp_path, Rules(tmp_path)).quarantined] == [".vaultignore"]

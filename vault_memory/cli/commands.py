@@ -21,8 +21,9 @@ from vault_memory.cli.output import (
     report_document,
     report_lines,
     retrieval_notes,
+    shown_path,
 )
-from vault_memory.cli.places import find_place
+from vault_memory.cli.places import column_of, find_place
 from vault_memory.context import Layout
 from vault_memory.errors import QueryError
 from vault_memory.model import SyncReport
@@ -34,12 +35,13 @@ def run_search(options: argparse.Namespace) -> None:
     """Print the hits of a question."""
     with _open(options) as vault:
         retrieval = vault.search(_query(options), **_filters(options))
+        columns = [] if options.json else [column_of(vault, hit) for hit in retrieval]
     if options.json:
         hits = [hit_document(hit) for hit in retrieval]
         print_json("search", {"query": options.query, "hits": hits, "evidence": asdict(retrieval.evidence)})
         return
-    for hit in retrieval:
-        print(hit_line(hit, full=options.full, explain=options.explain))
+    for hit, column in zip(retrieval, columns, strict=True):
+        print(hit_line(hit, column, full=options.full, explain=options.explain))
     for note in retrieval_notes(retrieval, explain=options.explain):
         notice(note, options)
 
@@ -101,7 +103,10 @@ def run_index(options: argparse.Namespace) -> None:
                 print_json("index-plan", {"files": [{"action": a, "path": p, "reason": r} for a, p, r in lines]})
             else:
                 print(
-                    "\n".join(f"{action:8} {path}{f'  ({reason})' if reason else ''}" for action, path, reason in lines)
+                    "\n".join(
+                        f"{action:8} {shown_path(path)}{f'  ({reason})' if reason else ''}"
+                        for action, path, reason in lines
+                    )
                 )
             return
         with progress_bar(options) as progress:
@@ -148,7 +153,7 @@ def run_status(options: argparse.Namespace) -> None:
         if name != "freshness":
             print(f"{name}: {value}")
     for file in quarantined:
-        print(f"quarantined: {file.error}")
+        print(f"quarantined: {shown_path(str(file.error))}")
 
 
 def _attach(options: argparse.Namespace) -> Vault:

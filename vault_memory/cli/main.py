@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from vault_memory.cli.commands import run_context, run_index, run_read, run_search, run_status, run_watch
+from vault_memory.cli.output import shown_path
 from vault_memory.cli.parser import make_parser
 from vault_memory.errors import QueryError, VaultMemoryError
 
@@ -35,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _log_to_stderr(quiet=options.quiet)
     try:
         COMMANDS[options.command](options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except QueryError as error:
         return _fail(error, WRONG_USE)
     except VaultMemoryError as error:
@@ -45,12 +47,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of the pipe has seen enough; without this the interpreter would complain while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
+    except OSError as error:
+        _discard_output()
+        return _fail(error, FAILED)
     return DONE
 
 
+def _discard_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _fail(error: Exception, code: int) -> int:
-    print(f"vault-memory: {' '.join(str(error).split())}", file=sys.stderr)
+    print(f"vault-memory: {shown_path(' '.join(str(error).split()))}", file=sys.stderr)
     return code
 
 

@@ -17,13 +17,13 @@ from vault_memory.model import Hit, Passage, Retrieval, SyncReport
 SCHEMA_VERSION = 1
 SNIPPET_CHARS = 160
 BAR_CHARS = 30
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_SHOWN_CONTROL = re.compile(r"\\x([01][0-9a-f]|7f)")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_SHOWN_CONTROL = re.compile(r"\\x([0189][0-9a-f]|7f)")
 
 
 def snippet(text: str) -> str:
-    """Return the beginning of a span on one line."""
-    flat = " ".join(text.split())
+    """Return the beginning of a span on one line, without what a terminal would act on."""
+    flat = _CONTROL.sub("\ufffd", " ".join(text.split()))
     return flat if len(flat) <= SNIPPET_CHARS else flat[: SNIPPET_CHARS - 1].rstrip() + "…"
 
 
@@ -37,9 +37,13 @@ def meant_path(shown: str) -> str:
     return _SHOWN_CONTROL.sub(lambda match: chr(int(match[1], 16)), shown)
 
 
-def hit_line(hit: Hit, *, full: bool = False, explain: bool = False) -> str:
-    """Return a hit as `path:line: text`, which `read` takes back."""
-    lines = [f"{shown_path(hit.path)}:{hit.lines[0]}: {snippet(hit.text)}"]
+def hit_line(hit: Hit, column: int = 1, *, full: bool = False, explain: bool = False) -> str:
+    """Return a hit as `path:line: text`, which `read` takes back.
+
+    A hit that does not begin its line is `path:line:column: text`, so that each place has a line of its own.
+    """
+    place = f"{shown_path(hit.path)}:{hit.lines[0]}" + (f":{column}" if column > 1 else "")
+    lines = [f"{place}: {snippet(hit.text)}"]
     if explain:
         scores = ", ".join(f"{kind} {score:.3f}" for kind, score in sorted(hit.scores.items()))
         trail = " > ".join(hit.heading_path)
@@ -97,10 +101,11 @@ def report_document(report: SyncReport) -> dict[str, Any]:
 
 
 def report_lines(report: SyncReport) -> list[tuple[str, str]]:
-    """Return what a pass did, one action and path for each record."""
+    """Return what a pass did, one action and path for each record, as they are shown."""
     lines = [("added", path) for path in report.added] + [("changed", path) for path in report.changed]
     lines += [("moved", f"{old} -> {new}") for old, new in report.moved]
-    return lines + [("removed", path) for path in report.removed]
+    lines += [("removed", path) for path in report.removed]
+    return [(action, shown_path(path)) for action, path in lines]
 
 
 def plan_lines(plan: SyncPlan) -> list[tuple[str, str, str]]:
@@ -121,7 +126,7 @@ def print_json(kind: str, document: dict[str, Any]) -> None:
 def notice(text: str, options: argparse.Namespace) -> None:
     """Tell the person something that is not data."""
     if not options.quiet:
-        print(f"vault-memory: {text}", file=sys.stderr)
+        print(f"vault-memory: {shown_path(text)}", file=sys.stderr)
 
 
 @contextmanager

@@ -80,7 +80,8 @@ def _add_read(commands: argparse._SubParsersAction[argparse.ArgumentParser], sha
     read = commands.add_parser("read", parents=[shared], help="print a note, or exactly a span of it")
     read.add_argument("vault", help="folder of notes")
     read.add_argument(
-        "place", help="a printed hit, or PATH, PATH:LINE, PATH:LINE-LINE, PATH#START,END (characters of the body)"
+        "place",
+        help="a printed hit, or PATH, PATH:LINE[:COLUMN], PATH:LINE-LINE, PATH#START,END (characters)",
     )
 
 

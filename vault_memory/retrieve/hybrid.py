@@ -42,6 +42,7 @@ class Ranking:
     dense_weight: float | None = None
 
 
+NO_WORD = "no note holds a word of the question; meaning alone decides"
 NO_VECTOR = "the embedder knows none of the question's words, so no vector was searched"
 
 
@@ -70,7 +71,7 @@ def _fused(query: Query, dense: DenseLane, lexical: LexicalLane) -> Ranking:
     ranked = fuse(dense.hits, lexical.hits, weight)
     hits = select(ranked, query.top_k, query.max_per_record, query.threshold)
     lanes = ("cosine", "bm25") if lexical.hits else ("cosine",)
-    notes = () if lexical.hits else ("no note holds a word of the question; meaning alone decides",)
+    notes = (NO_WORD,) if hits and not lexical.hits else ()
     return Ranking(hits, lanes, notes, lexical.coverage, weight)
 
 

@@ -62,9 +62,20 @@ class Searcher:
             fingerprint=str(self._embedder.fingerprint) if "cosine" in ranking.lanes else None,
             coverage=ranking.coverage,
             dense_weight=ranking.dense_weight,
-            records=freshness.records if targets is None else len(targets),
+            records=_able_to_answer(snapshot, query, targets, freshness.records),
             freshness=freshness,
         )
+
+
+def _able_to_answer(snapshot: Snapshot, query: Query, targets: set[Target] | None, records: int) -> int:
+    """Return how many records the filters leave."""
+    if targets is not None:
+        return sum(_in_scope(target, query.scope) for target in targets)
+    return snapshot.count_in_scope(query.scope) if query.scope else records
+
+
+def _in_scope(target: Target, scope: str | None) -> bool:
+    return not scope or f"{target.scope}/".startswith(f"{scope}/")
 
 
 def _hits(snapshot: Snapshot, ranked: Sequence[FusedHit]) -> tuple[Hit, ...]:

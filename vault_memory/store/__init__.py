@@ -7,7 +7,7 @@ from vault_memory.store.file_tree import FileTreeMemoryStore, OnRecordError
 from vault_memory.store.ignore import IGNORE_NAMES, Rules
 from vault_memory.store.loading import load_record
 from vault_memory.store.protocol import IdentityCodec, WriteHook
-from vault_memory.store.walk import WHOLE, FileEntry, Scan, walk
+from vault_memory.store.walk import WHOLE, FileEntry, Scan, checked_paths, walk
 from vault_memory.store.writing import REMOVED, UNSET, Removed, Unset, WriteReport
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Unset",
     "WriteHook",
     "WriteReport",
+    "checked_paths",
     "load_record",
     "walk",
 ]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from vault_memory.config import ReadSettings
-from vault_memory.errors import RecordError, RecordNotFoundError
+from vault_memory.errors import RecordError, RecordNotFoundError, VaultNotFoundError
 from vault_memory.files import check_folder
 from vault_memory.identity import in_nfc, path_of, printable
 from vault_memory.model import Metadata, Quarantined, Record, Target
@@ -18,7 +18,7 @@ from vault_memory.store.ignore import Rules
 from vault_memory.store.loading import Quarantine, load_record
 from vault_memory.store.places import Places
 from vault_memory.store.protocol import WriteHook
-from vault_memory.store.walk import WHOLE, FileEntry, Scan, walk, walk_order
+from vault_memory.store.walk import WHOLE, FileEntry, Scan, checked_paths, walk, walk_order
 from vault_memory.store.writing import UNSET, Unset, Writer, WriteReport
 
 logger = logging.getLogger(__name__)
@@ -55,6 +55,8 @@ class FileTreeMemoryStore:
         settings: ReadSettings = _DEFAULT_SETTINGS,
         load: bool = True,
     ) -> None:
+        if not os.fspath(root):
+            raise VaultNotFoundError("the path of the vault is empty; give the folder that holds the notes")
         self.root = Path(root).expanduser().absolute()
         self.on_record_error = on_record_error
         self._settings = settings
@@ -89,7 +91,7 @@ class FileTreeMemoryStore:
             VaultNotFoundError: The folder is missing, a file, or cannot be listed.
             RecordError: A name cannot be an address or a folder cannot be listed, and `on_record_error` is `fail`.
         """
-        scan = self._walk(under)
+        scan = self._walk(checked_paths(under))
         if self.on_record_error == "fail" and scan.quarantined:
             raise scan.quarantined[0].error
         return scan

@@ -21,6 +21,10 @@ LINK = "a link; links are not followed"
 
 # Patterns of one folder are a page of text at most; a larger file is something else under that name.
 _MAX_IGNORE_BYTES = 1024 * 1024
+_MAX_PATTERN_CHARS = 1000
+_MAX_WILDCARDS = 3
+_SHOWN_CHARS = 60
+_WILDCARDS = re.compile(r"\*+")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 # The copies have the suffix of their original.
@@ -155,10 +159,10 @@ def _reason_by_chain(chain: Chain, path: str, kind: Kind) -> str | None:
 def _read_ignore_file(root: Path, base: str, name: str) -> IgnoreFile | None:
     path = base + name
     try:
-        text = read_file(root / path, _MAX_IGNORE_BYTES).decode("utf-8-sig", "surrogateescape")
+        text = read_file(root / path, _MAX_IGNORE_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         return None
-    except (OSError, RecordError) as error:
+    except (OSError, RecordError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         fault = _fault(path, f"this ignore file cannot be read, so what it names is not left out: {reason}")
         return IgnoreFile(path, nfc(base), GitIgnoreSpec.from_lines([]), faults=(fault,))
@@ -170,13 +174,27 @@ def _parse(path: str, base: str, text: str) -> IgnoreFile:
     good: list[tuple[int, str]] = []
     for number, line in _patterns(text):
         try:
+            _check_cost(line)
             GitIgnoreSpec.from_lines([line])
-        except ValueError:
-            faults.append(_fault(path, f"{line!r} is not a pattern; correct or remove the line", number))
+        except ValueError as error:
+            shown = line if len(line) <= _SHOWN_CHARS else f"{line[:_SHOWN_CHARS]}…"
+            faults.append(_fault(path, f"{shown!r} is not a pattern ({error}); correct or remove the line", number))
         else:
             good.append((number, line))
     spec = GitIgnoreSpec.from_lines(line for _, line in good)
     return IgnoreFile(path, base, spec, tuple(number for number, _ in good), tuple(faults))
+
+
+def _check_cost(line: str) -> None:
+    """Refuse a pattern that could take for ever to match: each `*` in a name multiplies the ways to try.
+
+    Raises:
+        ValueError: It is too long, or has too many wildcards in one name.
+    """
+    if len(line) > _MAX_PATTERN_CHARS:
+        raise ValueError(f"longer than {_MAX_PATTERN_CHARS} characters")
+    if max(len(_WILDCARDS.findall(name)) for name in line.split("/")) > _MAX_WILDCARDS:
+        raise ValueError(f"more than {_MAX_WILDCARDS} wildcards in one name")
 
 
 def _patterns(text: str) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vault_memory.errors import IdentityError, RecordError
+from vault_memory.errors import IdentityError, RecordError, UnsafePathError
 from vault_memory.files import Listed, Stamp, kind_of, list_folder, missing_vault
 from vault_memory.identity import is_note_name, is_utf8, nfc, note_id, path_of, printable
 from vault_memory.model import LeftOut, Quarantined, Target
@@ -101,6 +101,22 @@ def walk(root: Path, rules: Rules, under: Collection[str] = WHOLE) -> Scan:
     while found.waiting:
         _list(found, root, found.waiting.pop(), rules)
     return _finish(found)
+
+
+def checked_paths(paths: str | Collection[str]) -> tuple[str, ...]:
+    """Return paths inside a vault in their normal form; one text is one path.
+
+    Raises:
+        UnsafePathError: A path is absolute, or leads out of the vault.
+    """
+    given = (paths,) if isinstance(paths, str) else tuple(paths)
+    normal = []
+    for path in given:
+        steps = [step for step in path.split("/") if step not in ("", ".")]
+        if path.startswith("/") or ".." in steps:
+            raise UnsafePathError(f"{path!r} is not a path inside the vault; give paths relative to it")
+        normal.append("/".join(steps))
+    return tuple(normal)
 
 
 def is_under(path: str, under: Collection[str]) -> bool:

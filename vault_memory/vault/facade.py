@@ -28,7 +28,7 @@ from vault_memory.model import (
     SyncReport,
     Target,
 )
-from vault_memory.retrieve.query import Mode, Query, checked_query
+from vault_memory.retrieve.query import Mode, Query, checked_query, checked_tags
 from vault_memory.retrieve.spans import read_hit, read_span
 from vault_memory.store import IGNORE_NAMES, UNSET, WHOLE, OnRecordError, Unset, WriteReport
 from vault_memory.vault.parts import Parts, join_parts
@@ -155,7 +155,8 @@ class Vault:
             ...     len({hit.target for hit in vault.search("seedlings", top_k=3, max_per_record=1)})
             3
         """
-        asked = checked_query(Query(query, top_k, max_per_record, mode, scope, tuple(tags), kind, where, threshold))
+        narrowed = (scope, checked_tags(tags), kind, where, threshold)
+        asked = checked_query(Query(query, top_k, max_per_record, mode, *narrowed))
         return self._mended(lambda: self._searcher.search(asked))
 
     def _mended(self, act: Callable[[], Answer]) -> Answer:
@@ -207,9 +208,10 @@ class Vault:
             ...     vault.read(vault.search("watering seedlings")[0]).text[:11]
             '## Watering'
         """
-        if isinstance(place, Hit):
+        if isinstance(place, Hit) and locator is None:
             return read_hit(self._store.get(place.target), place)
-        return read_span(self._store.get(place), locator, self._chunking)
+        target = place.target if isinstance(place, Hit) else place
+        return read_span(self._store.get(target), locator, self._chunking)
 
     def get(self, target: Target) -> Record:
         """Return a record as it is on the disk now.
@@ -345,8 +347,6 @@ class Vault:
 
     def watch(self, on_sync: Callable[[SyncReport], None] | None = None) -> Follower:
         """Follow the folder in the background until the returned follower is left or stopped.
-
-        A saved note is searchable a moment later, whatever way it was saved.
 
         Args:
             on_sync: Called after each pass with what it did, on the follower's thread.

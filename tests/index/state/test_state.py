@@ -241,3 +241,21 @@ def test_where_the_state_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     assert state_folder().name.startswith("vault-memory-")
+
+
+@pytest.mark.parametrize("table", ["packed", "lexical_fragments"])
+def test_a_flipped_bit_in_a_vector_or_a_text_is_noticed(notes: Path, write: Write, table: str) -> None:
+    """What a database does not notice, a checksum does: the index is made anew, and the answer is right."""
+    for n in range(20):
+        write(f"{n}.md", f"walrus {n}")
+    with Vault.open(notes) as vault:
+        path, wanted = state_of(vault), [(hit.path, hit.score, hit.text) for hit in vault.search("walrus 7")]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        column = "matrix" if table == "packed" else "text"
+        for rowid, data in connection.execute(f"SELECT rowid, {column} FROM {table}").fetchall():
+            kind, raw = type(data), data if isinstance(data, bytes) else data.encode()
+            flipped = raw[:-1] + bytes([raw[-1] ^ 1])
+            value = flipped if kind is bytes else flipped.decode()
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, rowid))
+    with Vault.open(notes) as vault:
+        assert [(hit.path, hit.score, hit.text) for hit in vault.search("walrus 7")] == wanted

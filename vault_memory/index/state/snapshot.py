@@ -108,13 +108,7 @@ class Snapshot:
         )
 
     def _stale_records(self) -> int:
-        return sum(
-            self._connection.execute(
-                "SELECT count(*) FROM records WHERE scope = ? OR (scope > ? AND scope < ?)",
-                (scope, f"{scope}/", f"{scope}0"),
-            ).fetchone()[0]
-            for scope in json.loads(self._meta.get("unlisted", "[]"))
-        )
+        return sum(map(self.count_in_scope, json.loads(self._meta.get("unlisted", "[]"))))
 
     def known_records(self, under: Iterable[str] = ("",)) -> dict[Target, KnownRecord]:
         """Return the record table, or the part of it at and below some paths of the disk."""
@@ -128,6 +122,14 @@ class Snapshot:
             )
             known.update((Target(scope, name), KnownRecord(*row)) for scope, name, *row in rows)
         return known
+
+    def count_in_scope(self, scope: str) -> int:
+        """Return the number of records in a folder and the folders below it."""
+        (count,) = self._connection.execute(
+            "SELECT count(*) FROM records WHERE ? = '' OR scope = ? OR (scope > ? AND scope < ?)",
+            (scope, scope, f"{scope}/", f"{scope}0"),
+        ).fetchone()
+        return int(count)
 
     def envelopes(self) -> Iterator[tuple[Target, str, tuple[str, ...], Metadata]]:
         """Yield target, kind, tags and metadata of every record, for filters."""
