@@ -361,3 +361,13 @@ def test_state_stays_out_of_the_vault_and_an_empty_path_is_no_vault(notes: Path)
     assert list(notes.iterdir()) == []
     with pytest.raises(VaultNotFoundError, match="empty"):
         Vault.open("")
+
+
+def test_a_quoted_phrase_is_in_every_hit(notes: Path, write: Write) -> None:
+    """In hybrid search too, no place without the phrase answers; a phrase that is nowhere has no hits."""
+    for n in range(10):
+        write(f"{n}.md", f"The anchor holds in mud, note {n}." + (" We crossed Eel Sound." if n < 3 else ""))
+    with Vault.open(notes) as vault:
+        hits = vault.search('"Eel Sound" anchor').hits
+        assert sorted(hit.path for hit in hits) == ["0.md", "1.md", "2.md"]
+        assert vault.search('"anchor Sound"').hits == ()

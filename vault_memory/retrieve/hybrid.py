@@ -12,10 +12,17 @@ from vault_memory.retrieve.query import Query
 
 @dataclass(frozen=True, slots=True)
 class LexicalLane:
-    """What the lexical list answers: its hits, and how much of the question the best of them hold."""
+    """What the lexical list answers.
+
+    Attributes:
+        hits: Its hits.
+        coverage: How much of the question the best of them hold.
+        is_exact: Whether the question quotes a phrase, so that no other place may answer.
+    """
 
     hits: Sequence[FragmentHit]
     coverage: float
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +75,9 @@ def _fused(query: Query, dense: DenseLane, lexical: LexicalLane) -> Ranking:
         silent = (f"{NO_VECTOR}; keywords alone decide",)
         return _single("bm25", lexical.hits, query, notes=silent, coverage=lexical.coverage)
     weight = dense_weight(lexical.coverage, dense.known_share)
-    ranked = fuse(dense.hits, lexical.hits, weight)
+    holding = {(hit.target, hit.locator) for hit in lexical.hits}
+    may_answer = [hit for hit in dense.hits if not lexical.is_exact or (hit.target, hit.locator) in holding]
+    ranked = fuse(may_answer, lexical.hits, weight)
     hits = select(ranked, query.top_k, query.max_per_record, query.threshold)
     lanes = ("cosine", "bm25") if lexical.hits else ("cosine",)
     notes = (NO_WORD,) if hits and not lexical.hits else ()

@@ -48,7 +48,7 @@ class Searcher:
             answer = snapshot.query_lexical(
                 query.text, length, query.max_per_record, scope=query.scope, targets=targets
             )
-            return LexicalLane(answer.hits, answer.coverage)
+            return LexicalLane(answer.hits, answer.coverage, answer.is_exact)
 
         ranking = rank(query, ask_dense, ask_lexical)
         return Retrieval(_hits(snapshot, ranking.hits), self._evidence(snapshot, query, ranking, targets))

@@ -41,11 +41,13 @@ class LexicalAnswer:
         hits: Places, best first; the score is BM25, above 0, higher is better.
         coverage: Share of the query's terms, weighted by rarity, that the best lexical hit holds; in [0, 1].
         terms: The query's terms, without stop words unless there is nothing else.
+        is_exact: Whether the query has a quoted phrase, which every hit holds.
     """
 
     hits: tuple[FragmentHit, ...] = ()
     coverage: float = 0.0
     terms: tuple[str, ...] = ()
+    is_exact: bool = False
 
 
 class LexicalIndex:
@@ -117,7 +119,8 @@ class LexicalIndex:
         """
         top_k = whole_number(top_k, "top_k")
         cap = top_k if max_per_record is None else whole_number(max_per_record, "max_per_record")
-        question = Question(query_terms(text), self._tables.frequency, self.fragment_count)
+        asked = query_terms(text)
+        question = Question(asked, self._tables.frequency, self.fragment_count)
         ranked: list[tuple[int, FragmentHit]] = []
         records = self._tables.records(scope, targets)
         rows = ROWS_AT_FIRST if records is None else ROWS_AT_FIRST * ROWS_GROWTH
@@ -128,7 +131,7 @@ class LexicalIndex:
             rows *= ROWS_GROWTH
         held = [self._tables.terms(fragment) for fragment, _ in ranked[:HITS_FOR_COVERAGE]]
         coverage = max(map(question.coverage, held), default=0.0)
-        return LexicalAnswer(tuple(hit for _, hit in ranked[:top_k]), coverage, question.terms)
+        return LexicalAnswer(tuple(hit for _, hit in ranked[:top_k]), coverage, question.terms, bool(asked.phrases))
 
     def texts(self, places: Sequence[tuple[Target, int]]) -> dict[tuple[Target, int], str]:
         """Return fragments' texts as they were added, by record and start; a place that is not held is left out."""
