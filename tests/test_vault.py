@@ -371,3 +371,46 @@ def test_a_quoted_phrase_is_in_every_hit(notes: Path, write: Write) -> None:
         hits = vault.search('"Eel Sound" anchor').hits
         assert sorted(hit.path for hit in hits) == ["0.md", "1.md", "2.md"]
         assert vault.search('"anchor Sound"').hits == ()
+
+
+def test_the_last_notes_are_not_removed_by_their_paths_either(notes: Path, write: Write) -> None:
+    """The guard against an emptied folder holds for a pass over some paths as for one over all."""
+    file = write("n.md", "walrus")
+    with Vault.open(notes) as vault:
+        file.unlink()
+        with pytest.raises(VaultEmptiedError):
+            vault.sync(paths=["n.md"])
+        assert vault.status().records == 1
+        assert vault.sync(paths=["n.md"], allow_empty=True).removed == ("n.md",)
+
+
+def test_moves_are_told_one_to_one(notes: Path, write: Write) -> None:
+    """Of notes with equal content each old path moves once, first to the file of its own name."""
+    write("A/x.md", "walrus")
+    write("A/copy.md", "walrus")
+    write("stays.md", "otter")
+    with Vault.open(notes) as vault:
+        (notes / "A").rename(notes / "B")
+        report = vault.sync()
+        assert sorted(report.moved) == [("A/copy.md", "B/copy.md"), ("A/x.md", "B/x.md")]
+        assert (report.added, report.removed) == ((), ())
+
+
+def test_odd_paths_are_the_paths_that_they_mean(notes: Path, write: Write) -> None:
+    """Doubled slashes and paths of `pathlib` name the same note, and never another record."""
+    write("B/x.md", "walrus")
+    with Vault.open(notes) as vault:
+        write("B/x.md", "walrus and otter")
+        assert vault.sync(paths=["B//x.md", Path("B")]).changed == ("B/x.md",)
+        assert vault.status().records == 1
+
+
+def test_a_stale_span_names_its_record(notes: Path, write: Write) -> None:
+    """The error has the target as a fact, for a program to act on."""
+    write("n.md", "walrus")
+    with Vault.open(notes) as vault:
+        hit = vault.search("walrus")[0]
+        write("n.md", "otter")
+        with pytest.raises(StaleSpanError) as caught:
+            vault.read(hit)
+        assert caught.value.target == Target("", "n")

@@ -180,18 +180,53 @@ def test_a_note_renamed_in_case_only_has_one_place(notes: Path, write: Write) ->
         wait_until(lambda: found(vault, "walrus") == ["Note.md"])
 
 
-def test_an_observer_that_raises_does_not_end_the_watch(notes: Path, write: Write) -> None:
-    """What `on_sync` raises is kept as the follower's error, and the next pass is made."""
+@pytest.mark.parametrize("fault", [RuntimeError, SystemExit, KeyboardInterrupt])
+def test_an_observer_that_raises_does_not_end_the_watch(
+    notes: Path, write: Write, caplog: pytest.LogCaptureFixture, fault: type[BaseException]
+) -> None:
+    """What `on_sync` raises is logged; the pass counts as made, and the next one is made at once."""
 
     def raising(report: SyncReport) -> None:
-        raise RuntimeError("away")
+        raise fault
 
     with Vault.open(notes) as vault, vault.watch(raising) as live:
         write("n.md", "walrus")
         wait_until(lambda: found(vault, "walrus") == ["n.md"])
-        wait_until(lambda: str(live.error) == "away")
         write("m.md", "otter")
         wait_until(lambda: found(vault, "otter") == ["m.md"])
+        assert live.error is None
+    assert "observer of the watch failed" in caplog.text
+
+
+def test_a_root_that_was_replaced_is_followed_at_its_new_folder(notes: Path, write: Write, tmp_path: Path) -> None:
+    """Another folder at the root's path, as after a mount, is noticed: edits in it are found, and nothing leaks."""
+    write("n.md", "walrus")
+    before = set(threading.enumerate())
+    with followed(notes) as (vault, _, _):
+        for turn in range(3):
+            notes.rename(tmp_path / f"old {turn}")
+            shutil.copytree(tmp_path / f"old {turn}", notes)
+            write("m.md", f"otter number{turn}")
+            wait_until(lambda turn=turn: found(vault, f"number{turn}") == ["m.md"])
+            write("k.md", f"heron number{turn}")
+            wait_until(lambda turn=turn: len(found(vault, f"number{turn}")) == 2)
+    assert set(threading.enumerate()) - before == set()
+
+
+def test_a_follower_can_be_stopped_at_any_moment(notes: Path, write: Write) -> None:
+    """Before it was started, from within its own pass, and twice."""
+    with Vault.open(notes) as vault:
+        vault.watch().stop()
+        settled: list[bool] = []
+
+        def stop(report: SyncReport) -> None:
+            settled.append(live.wait_settled())
+            live.stop()
+
+        live = vault.watch(stop)
+        with live:
+            wait_until(lambda: settled == [False])
+        live.stop()
 
 
 class DeafWatcher(FolderWatcher):

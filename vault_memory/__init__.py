@@ -29,6 +29,7 @@ from vault_memory.errors import (
     RecordError,
     RecordNotFoundError,
     StaleSpanError,
+    StateLostError,
     UnknownNameError,
     UnsafePathError,
     UnsupportedQueryError,
@@ -57,10 +58,11 @@ from vault_memory.model import (
     Target,
 )
 from vault_memory.retrieve import FragmentSemanticRetriever
-from vault_memory.store import FileTreeMemoryStore
+from vault_memory.store import REMOVED, FileTreeMemoryStore
 from vault_memory.vault import Vault
 
 __all__ = [
+    "REMOVED",
     "Budget",
     "ConfigError",
     "Context",
@@ -96,6 +98,7 @@ __all__ = [
     "RecordNotFoundError",
     "Retrieval",
     "StaleSpanError",
+    "StateLostError",
     "Status",
     "SyncReport",
     "Target",

@@ -100,7 +100,15 @@ class UnsafePathError(VaultMemoryError):
 
 
 class StaleSpanError(VaultMemoryError):
-    """The record changed since the hit was made, and its fragment is no longer in it."""
+    """The record changed since the hit was made, and its fragment is no longer in it.
+
+    Attributes:
+        target: The record's `Target`.
+    """
+
+    def __init__(self, reason: str, *, target: object) -> None:
+        super().__init__(reason)
+        self.target = target
 
 
 class EmbeddingError(VaultMemoryError):

@@ -99,6 +99,8 @@ class Indexer:
             VaultBusyError: Another process is at it, and does not end.
         """
         with self._state.syncing():
+            if verify:
+                self._state.check()
             return self.apply(self.plan(under, verify=verify, allow_empty=allow_empty), progress=progress)
 
     def plan(self, under: Collection[str] = WHOLE, *, verify: bool = False, allow_empty: bool = False) -> SyncPlan:
@@ -117,16 +119,16 @@ class Indexer:
         scan = self._store.scan(under)
         with self._state.reading() as snapshot:
             known = snapshot.known_records(under)
-        is_whole = "" in under
-        if is_whole and known and not scan.entries and not allow_empty:
+            total = snapshot.freshness().records
+        if known and len(known) == total and not scan.entries and not allow_empty:
             raise VaultEmptiedError(
-                f"{self._store.root} had {len(known)} notes and now has none; if a disk is not mounted, mount it;"
+                f"{self._store.root} had {total} notes and now has none; if a disk is not mounted, mount it;"
                 " if the notes are really gone, sync once with allow_empty (on the command line: --allow-empty)"
             )
         to_read = tuple(entry for entry in scan.entries if verify or _may_have_changed(entry, known.get(entry.target)))
         present = {entry.target for entry in scan.entries}
         gone = tuple(target for target in known if target not in present and not _is_unlisted(target, scan))
-        return SyncPlan(scan, known, to_read, gone, is_whole)
+        return SyncPlan(scan, known, to_read, gone, "" in under)
 
     def apply(self, plan: SyncPlan, *, progress: Progress | None = None) -> SyncReport:
         """Do what a plan says, batch by batch; a batch that was committed stays, whatever happens later.
@@ -258,8 +260,7 @@ class Indexer:
                 writer.mark_synced(plan.scan.unlisted)
 
     def _report(self, plan: SyncPlan, tally: _Tally) -> SyncReport:
-        gone = {plan.known[target].digest: plan.known[target].path for target in plan.gone}
-        moved = {path: gone[digest] for path, digest in tally.added.items() if digest in gone}
+        moved = _moves(tally.added, [plan.known[target] for target in plan.gone])
         sources = set(moved.values())
         read = len(tally.added) + len(tally.changed)
         unreadable = {file.path for file in self._store.quarantined}
@@ -280,6 +281,28 @@ def _names_above(body: str, fragment: Fragment) -> tuple[str, ...]:
     """Return the headings above a fragment, and the columns of the table that it continues."""
     head = fragment.table_head
     return fragment.heading_path if head is None else (*fragment.heading_path, body[head.start : head.end])
+
+
+def _moves(added: Mapping[str, str], gone: Sequence[KnownRecord]) -> dict[str, str]:
+    """Return the old path of each new one that has the content of a record that is gone, one to one.
+
+    Of several equal ones, the one that kept its file's name is taken first.
+    """
+    left: dict[str, list[str]] = {}
+    for record in gone:
+        left.setdefault(record.digest, []).append(record.path)
+    moved: dict[str, str] = {}
+    for same_name in (True, False):
+        for path, digest in added.items():
+            fitting = [old for old in left.get(digest, ()) if not same_name or _name(old) == _name(path)]
+            if path not in moved and fitting:
+                moved[path] = fitting[0]
+                left[digest].remove(fitting[0])
+    return moved
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def _planned_digest(planned: Mapping[Target, KnownRecord], target: Target) -> str | None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from watchdog.events import EVENT_TYPE_CLOSED_NO_WRITE, EVENT_TYPE_OPENED, FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
@@ -24,6 +24,8 @@ from watchdog.observers.polling import PollingObserver
 from vault_memory.identity import is_note_name
 
 logger = logging.getLogger(__name__)
+
+Told = TypeVar("Told")
 
 # A save is several events (truncate, write, close; or write, rename): a batch waits until they have ended.
 QUIET_SECONDS = 0.08
@@ -72,6 +74,7 @@ class FolderWatcher:
         self._everything = False
         self._first_event = self._last_event = 0.0
         self._observer: BaseObserver | None = None
+        self._identity = (0, 0)
 
     def start(self) -> None:
         """Begin to listen. What changed before is for the caller's first pass.
@@ -79,6 +82,8 @@ class FolderWatcher:
         Raises:
             OSError: The folder cannot be watched in any way.
         """
+        status = Path(os.fsdecode(self._root)).stat()
+        self._identity = (status.st_dev, status.st_ino)
         try:
             self._observer = self._observe(Observer())
         except OSError as error:
@@ -88,7 +93,12 @@ class FolderWatcher:
 
     def _observe(self, observer: BaseObserver) -> BaseObserver:
         observer.schedule(_Handler(self._note), os.fsdecode(self._root), recursive=True)
-        observer.start()
+        try:
+            observer.start()
+        except BaseException:
+            # What was started before the fault would otherwise hold a thread and a watch for ever.
+            observer.unschedule_all()
+            raise
         return observer
 
     @property
@@ -100,8 +110,16 @@ class FolderWatcher:
             and observer.is_alive()
             and bool(observer.emitters)
             and all(emitter.is_alive() for emitter in observer.emitters)
-            and Path(os.fsdecode(self._root)).is_dir()
+            and self._is_same_folder()
         )
+
+    def _is_same_folder(self) -> bool:
+        """Tell whether the folder at the root's path is the one that is watched: a mount may have replaced it."""
+        try:
+            status = Path(os.fsdecode(self._root)).stat()
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self._identity
 
     def stop(self) -> None:
         """Stop listening; what was noted so far can still be taken."""
@@ -205,14 +223,20 @@ class Follower:
         self.stop()
 
     def stop(self) -> None:
-        """End after the pass that runs."""
+        """End after the pass that runs; called from within a pass, it ends behind it."""
         self._stopping.set()
         self._watcher.wake()
-        self._thread.join()
+        if self._thread.ident is not None and self._thread is not threading.current_thread():
+            self._thread.join()
         self._watcher.stop()
 
     def wait_settled(self, timeout: float = 30.0) -> bool:
-        """Wait until a pass over everything that began after this call has ended; tell whether it did in time."""
+        """Wait until a pass over everything that began after this call has ended; tell whether it did in time.
+
+        From within a pass it cannot be waited for, and the answer is no.
+        """
+        if self._thread is threading.current_thread():
+            return False
         with self._passes:
             wanted = self._begun + 1
             self._watcher.wake()
@@ -262,3 +286,11 @@ class Follower:
             return None
         logger.warning("watching has begun anew after it had stopped")
         return EVERYTHING
+
+
+def tell(observer: Callable[[Told], None], fact: Told) -> None:
+    """Call an observer; nothing that it raises may end or repeat the work that it is told of."""
+    try:
+        observer(fact)
+    except BaseException:
+        logger.exception("an observer of the watch failed")

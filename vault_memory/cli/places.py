@@ -81,7 +81,9 @@ def _fragment_at(vault: Vault, record: Record, at: int, printed: str | None) -> 
     if printed is not None and not (found and snippet(found[0].text) == printed.rstrip("\r\n")):
         found = [fragment for fragment in fragments if snippet(fragment.text) == printed.rstrip("\r\n")]
         if not found:
-            raise StaleSpanError(f"{record.path} changed and no longer holds that text; search again")
+            raise StaleSpanError(
+                f"{record.path} changed and no longer holds that text; search again", target=record.target
+            )
     return found[0].locator if found else FragmentLocator(at, len(record.body))
 
 

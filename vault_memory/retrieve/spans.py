@@ -24,7 +24,8 @@ def read_hit(record: Record, hit: Hit) -> Passage:
     found = _nearest(record.body, hit.text, start)
     if found is None:
         raise StaleSpanError(
-            f"{record.path} changed and no longer holds the fragment at {start} to {end}; search again for {hit.target}"
+            f"{record.path} changed and no longer holds the fragment at {start} to {end}; search again",
+            target=record.target,
         )
     return _passage(record, FragmentLocator(found, found + len(hit.text)), hit.heading_path, moved=True)
 
@@ -39,7 +40,8 @@ def read_span(record: Record, locator: FragmentLocator | None, chunking: ChunkSe
         return _passage(record, FragmentLocator(0, len(record.body)), ())
     if not 0 <= locator.start <= locator.end <= len(record.body):
         raise StaleSpanError(
-            f"{record.path} has no span {locator.start} to {locator.end}: its body has {len(record.body)} characters"
+            f"{record.path} has no span {locator.start} to {locator.end}: its body has {len(record.body)} characters",
+            target=record.target,
         )
     above = [f for f in chunk_markdown(record.body, chunking) if f.locator.start <= locator.start]
     return _passage(record, locator, above[-1].heading_path if above else ())

@@ -5,6 +5,7 @@ Nothing is read but names, stamps and ignore files.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,17 +104,17 @@ def walk(root: Path, rules: Rules, under: Collection[str] = WHOLE) -> Scan:
     return _finish(found)
 
 
-def checked_paths(paths: str | Collection[str]) -> tuple[str, ...]:
+def checked_paths(paths: str | os.PathLike[str] | Collection[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Return paths inside a vault in their normal form; one text is one path.
 
     Raises:
         UnsafePathError: A path is absolute, or leads out of the vault.
     """
-    given = (paths,) if isinstance(paths, str) else tuple(paths)
+    given = (paths,) if isinstance(paths, str | os.PathLike) else tuple(paths)
     normal = []
-    for path in given:
+    for path in (os.fspath(one).replace(os.sep, "/") for one in given):
         steps = [step for step in path.split("/") if step not in ("", ".")]
-        if path.startswith("/") or ".." in steps:
+        if path.startswith("/") or ".." in steps or not is_utf8(path):
             raise UnsafePathError(f"{path!r} is not a path inside the vault; give paths relative to it")
         normal.append("/".join(steps))
     return tuple(normal)

@@ -349,7 +349,7 @@ class Vault:
         """Follow the folder in the background until the returned follower is left or stopped.
 
         Args:
-            on_sync: Called after each pass with what it did, on the follower's thread.
+            on_sync: Called after each pass with what it did, on the follower's thread; what it raises is logged.
 
         Example:
             >>> import pathlib, tempfile
@@ -360,12 +360,12 @@ class Vault:
             ...     vault.search("varnish")[0].path
             'Mast.md'
         """
-        from vault_memory.watch import FolderWatcher, Follower  # noqa: PLC0415  # Few vaults are followed.
+        from vault_memory.watch import FolderWatcher, Follower, tell  # noqa: PLC0415  # Few vaults are followed.
 
         def sync(batch: Batch) -> None:
             report = self.sync(paths=WHOLE if batch.everything else batch.paths)
             if on_sync is not None:
-                on_sync(report)
+                tell(on_sync, report)
 
         return Follower(FolderWatcher(self._store.root, IGNORE_NAMES), sync)
 

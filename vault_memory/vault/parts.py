@@ -56,6 +56,6 @@ def join_parts(
     }
     state = State(state_path(store.root, state_dir), facts)
     if state.rebuilt_because:
-        logger.warning("the index of %s is made anew (%s)", store.root, ", ".join(state.rebuilt_because))
+        logger.warning("the index of %s is made anew: %s", store.root, state.rebuilt_because)
     searcher = Searcher(state, DenseMirror(checked.fingerprint.dimensions), checked)
     return Parts(store, state, checked, chunking, searcher, Indexer(store, state, checked, chunking))

@@ -80,7 +80,7 @@ def test_other_settings_make_the_state_anew_and_say_so(
     settings = Settings(chunking=ChunkSettings(target_chars=100, max_chars=200))
     with caplog.at_level(logging.WARNING), Vault.open(notes, settings=settings) as vault:
         assert vault.status().fragments > 5
-    assert "made anew (chunking)" in caplog.text
+    assert "other settings (chunking); the index is made anew" in caplog.text
 
 
 def test_a_vault_whose_state_another_process_rebuilt_for_another_embedder_refuses(notes: Path, write: Write) -> None:
@@ -129,7 +129,7 @@ def test_a_state_held_by_another_program_is_no_damage(tmp_path: Path, monkeypatc
     state = State(tmp_path / "s.sqlite", FACTS)
     with closing(sqlite3.connect(state.path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(FragmentIndexError, match="another program") as caught, state.writing():
+        with pytest.raises(FragmentIndexError, match="cannot be used now") as caught, state.writing():
             pass
         assert not isinstance(caught.value, StateLostError)
     state.close()
@@ -259,3 +259,63 @@ def test_a_flipped_bit_in_a_vector_or_a_text_is_noticed(notes: Path, write: Writ
             connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (value, rowid))
     with Vault.open(notes) as vault:
         assert [(hit.path, hit.score, hit.text) for hit in vault.search("walrus 7")] == wanted
+
+
+def test_a_look_with_other_settings_costs_nothing(notes: Path, write: Write) -> None:
+    """Attaching with another embedder does not touch the index; only a pass that fills it again does."""
+    write("n.md", "walrus")
+    Vault.open(notes).close()
+
+    class Other(StaticEmbedder):
+        fingerprint = Fingerprint("other", "1", 256)
+
+    Vault.attach(notes, embedder=Other()).close()
+    with Vault.attach(notes) as vault:
+        assert found(vault) == ["n.md"]
+
+
+def test_a_full_disk_is_no_damage(notes: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the disk refuses is told; the index stays, and the next pass goes on from it."""
+    for n in range(50):
+        write(f"{n}.md", f"walrus {n}")
+    with Vault.open(notes) as vault:
+        before = state_of(vault).stat().st_ino
+        for n in range(50):
+            write(f"{n}.md", f"otter {n} " * 200)
+        connect = State._connect
+
+        def small(state: State) -> sqlite3.Connection:
+            connection = connect(state)
+            (pages,) = connection.execute("PRAGMA page_count").fetchone()
+            connection.execute(f"PRAGMA max_page_count = {pages}")
+            return connection
+
+        monkeypatch.setattr(State, "_connect", small)
+        with pytest.raises(FragmentIndexError, match="full") as caught:
+            vault.sync()
+        assert not isinstance(caught.value, StateLostError)
+        monkeypatch.undo()
+        assert state_of(vault).stat().st_ino == before
+        assert len(vault.sync().changed) == 50
+
+
+def test_verify_finds_damage_that_no_search_touches(notes: Path, write: Write) -> None:
+    """A pass with `verify` looks at every packed row, and the index is made anew."""
+    for n in range(20):
+        write(f"{n}.md", f"walrus {n}")
+    with Vault.open(notes) as vault:
+        with closing(sqlite3.connect(state_of(vault))) as connection, connection:
+            connection.execute("DELETE FROM packed WHERE rid % 2")
+        vault.sync(verify=True)
+        assert len(vault.search("walrus", mode="semantic", top_k=50)) == 20
+
+
+def test_a_lock_that_is_no_file_is_a_clear_error(notes: Path, write: Write) -> None:
+    """Something else in the place of the lock is named."""
+    write("n.md", "walrus")
+    with Vault.open(notes) as vault:
+        lock = state_of(vault).with_suffix(".lock")
+        lock.unlink()
+        lock.mkdir()
+        with pytest.raises(FragmentIndexError, match="lock"):
+            vault.sync()

@@ -32,8 +32,7 @@ class State:
 
     Attributes:
         path: Where it is.
-        rebuilt_because: Names of the facts that differed when it was opened, or what was damaged; empty for a state
-            that is new or was taken over as it was.
+        rebuilt_because: What was damaged when it was opened; empty for a state that is new or was taken over.
 
     Raises:
         FragmentIndexError: The file cannot be made or opened; the message names the folder.
@@ -41,7 +40,8 @@ class State:
 
     def __init__(self, path: Path, facts: Mapping[str, str]) -> None:
         self.path = path
-        self.rebuilt_because: tuple[str, ...] = ()
+        self.rebuilt_because = ""
+        self._outdated: tuple[str, ...] = ()
         self._facts = {"schema": str(SCHEMA_VERSION), **facts}
         self._writing = threading.Lock()
         self._syncing = threading.Lock()
@@ -50,17 +50,17 @@ class State:
         self._inode = 0
         self._open()
 
-    def _open(self) -> None:
+    def _open(self, *, renew: bool = False) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                self._prepare()
+                self._prepare(renew=renew)
             except sqlite3.OperationalError:
                 raise
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
                 self._set_aside()
                 self._prepare()
-                self.rebuilt_because = (f"damaged: {error}",)
+                self.rebuilt_because = f"it was damaged: {error}"
             self._inode = self.path.stat().st_ino
         except sqlite3.OperationalError as error:
             raise FragmentIndexError(
@@ -71,20 +71,21 @@ class State:
                 f"the state folder {self.path.parent} cannot be used ({error}); choose another one"
             ) from error
 
-    def _prepare(self) -> None:
+    def _prepare(self, *, renew: bool = False) -> None:
         with closing(self._connect()) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("BEGIN IMMEDIATE")
             held = read_meta(connection)
             differing = differing_facts(held, self._facts)
-            if differing:
+            # A look with other settings must not cost the index: it is dropped by who fills it again, see `renew`.
+            self._outdated = tuple(differing) if held and not renew else ()
+            if differing and not self._outdated:
                 _drop_everything(connection)
                 for statement in TABLES.split(";\n"):
                     connection.execute(statement)
                 LexicalIndex(connection).create()
                 write_meta(connection, {**self._facts, "id": secrets.token_hex(8), "generation": "0", "floor": "0"})
             connection.execute("COMMIT")
-        self.rebuilt_because = tuple(differing) if held else ()
 
     def _set_aside(self) -> None:
         """Move a damaged file out of the way, so that a person can still look at it."""
@@ -94,12 +95,12 @@ class State:
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
 
     def renew(self, *, damaged: bool) -> None:
-        """Begin with an empty state, after the file was deleted or found damaged."""
+        """Begin with an empty state, after the file was deleted, found damaged, or made with other settings."""
         with self._writing:
             self.close()
             if damaged:
                 self._set_aside()
-            self._open()
+            self._open(renew=True)
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -169,15 +170,19 @@ class State:
     def _translated(self) -> Iterator[None]:
         """Turn what the database says of its file into errors of ours."""
         try:
+            if self._outdated:
+                names = ", ".join(self._outdated)
+                raise StateLostError(f"the index was made with other settings ({names})", damaged=False)
             if self.path.stat().st_ino != self._inode:
                 raise StateLostError(f"the state file {self.path} was replaced", damaged=False)
             yield
         except FileNotFoundError as error:
             raise StateLostError(f"the state file {self.path} was deleted", damaged=False) from error
         except sqlite3.OperationalError as error:
-            if "locked" not in str(error) and "busy" not in str(error):
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF == sqlite3.SQLITE_ERROR:
                 raise StateLostError(f"the state file {self.path} cannot be read: {error}", damaged=True) from error
-            raise FragmentIndexError(f"the state file {self.path} is held by another program: {error}") from error
+            # A full disk, a lock that does not end and the like say nothing of the content, which stays as it was.
+            raise FragmentIndexError(f"the state file {self.path} cannot be used now: {error}") from error
         except sqlite3.DatabaseError as error:
             raise StateLostError(f"the state file {self.path} is damaged: {error}", damaged=True) from error
         except VaultMemoryError:
@@ -202,6 +207,15 @@ class State:
         """
         with self._syncing, sync_lock(self.path.with_suffix(".lock"), wait_seconds):
             yield
+
+    def check(self) -> None:
+        """Look for damage in the whole file, which takes as long as reading it.
+
+        Raises:
+            StateLostError: There is some.
+        """
+        with self.reading() as snapshot:
+            snapshot.check()
 
     def close(self) -> None:
         """Close every connection; the state can be used again afterwards."""

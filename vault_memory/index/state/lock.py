@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from vault_memory.errors import VaultBusyError
+from vault_memory.errors import FragmentIndexError, VaultBusyError
 
 if sys.platform == "win32":  # pragma: no cover - Windows has its own way to lock.
     import msvcrt
@@ -30,7 +30,10 @@ def sync_lock(path: Path, wait_seconds: float) -> Iterator[None]:
     Raises:
         VaultBusyError: Another process still holds it; the message names the process.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    except OSError as error:
+        raise FragmentIndexError(f"the lock {path} cannot be used ({error}); delete what is in its place") from error
     try:
         deadline = time.monotonic() + wait_seconds
         while not _try_lock(descriptor):

@@ -123,6 +123,18 @@ class Snapshot:
             known.update((Target(scope, name), KnownRecord(*row)) for scope, name, *row in rows)
         return known
 
+    def check(self) -> None:
+        """Look for damage in every page, and at every packed row.
+
+        Raises:
+            StateLostError: There is some.
+        """
+        (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+        if verdict != "ok":
+            raise StateLostError(f"the state is damaged: {verdict}", damaged=True)
+        for _ in self.packed_since(-1):
+            pass
+
     def count_in_scope(self, scope: str) -> int:
         """Return the number of records in a folder and the folders below it."""
         (count,) = self._connection.execute(
@@ -197,12 +209,12 @@ class Snapshot:
     def packed_since(self, generation: int) -> Iterator[PackedRecord]:
         """Yield the vectors of every record that changed after a generation, in the order of their targets."""
         rows = self._connection.execute(
-            "SELECT scope, name, places, matrix, checksum FROM records JOIN packed USING (rid)"
+            "SELECT scope, name, places, matrix, checksum FROM records LEFT JOIN packed USING (rid)"
             " WHERE generation > ? ORDER BY scope, name",
             (generation,),
         )
         for scope, name, places, matrix, checksum in rows:
-            if packed_checksum(places, matrix) != checksum:
+            if places is None or packed_checksum(places, matrix) != checksum:
                 raise StateLostError(f"the vectors of {scope}/{name} are not as they were written", damaged=True)
             yield PackedRecord(Target(scope, name), places, matrix)
 
