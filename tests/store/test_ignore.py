@@ -11,6 +11,7 @@ import pytest
 from vault_memory.config import ReadSettings
 from vault_memory.model import Target
 from vault_memory.store import FileTreeMemoryStore, Rules, Scan, walk
+from vault_memory.store import ignore as ignore_module
 
 Write = Callable[[str, str], Path]
 
@@ -134,3 +135,26 @@ def test_an_ignore_file_that_is_not_text_is_listed(tmp_path: Path) -> None:
     """An ignore file in another encoding is told, not passed over."""
     (tmp_path / ".vaultignore").write_bytes("caf\xe9.md\n".encode("latin-1"))
     assert [file.path for file in walk(tmp_path, Rules(tmp_path)).quarantined] == [".vaultignore"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".n.md",
+        "~$n.md",
+        "#n.md#",
+        "n.md~",
+        "n.md.swp",
+        "n.md.tmp",
+        ".n.md.icloud",
+        "n.sync-conflict-20240102-030405-ABCDEFG.md",
+        "n (conflicted copy 2024-01-02 030405).md",
+        "n (Jo's conflicted copy 2024-01-02).md",
+        "n (Conflicted copy phone 202401020304).md",
+        "n (SFConflict jo@example.org 2024-01-02-03-04-05).md",
+    ],
+)
+def test_the_first_look_at_a_name_passes_over_no_rule(name: str) -> None:
+    """Each rule for files is reached by the names that it is for."""
+    assert any(pattern.fullmatch(name) for pattern, _ in ignore_module._FILE_RULES)
+    assert ignore_module._reason_by_name(name, "file") is not None

@@ -52,6 +52,8 @@ _FILE_RULES = tuple(
         (r".* \(SFConflict (?:.+ )?\d{4}(?:-\d\d){5}\)" + _ENDING, "a conflict copy of Seafile"),
     )
 )
+# What every name has that a rule for files matches: one look spares an ordinary name all of them.
+_SUSPECT = re.compile(r"^[.~#]|(?:~|\.swp|\.tmp)\Z|onflict")
 _FOLDER_RULES = (
     (re.compile(r"\..*", re.DOTALL), "a folder whose name starts with a dot"),
     (re.compile("node_modules"), "packages of node"),
@@ -65,6 +67,8 @@ def is_note_like(name: str) -> bool:
 
 
 def _reason_by_name(name: str, kind: Kind) -> str | None:
+    if kind != "folder" and not _SUSPECT.search(name):
+        return None
     rules = _FOLDER_RULES if kind == "folder" else _FILE_RULES
     return next((reason for pattern, reason in rules if pattern.fullmatch(name)), None)
 
