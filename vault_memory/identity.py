@@ -61,6 +61,9 @@ def note_name(note: str) -> str:
 
 def _is_kept_whole(name: str) -> bool:
     """Tell whether the name, without all `.md` at its end, still has the suffix of a note."""
+    if ".m" not in name[: -len(SUFFIX)].lower():
+        # The usual name has one suffix at most, so this look is all that most of them cost.
+        return is_note_name(name) and not name.endswith(SUFFIX)
     end = len(name)
     while name.endswith(SUFFIX, 0, end):
         end -= len(SUFFIX)

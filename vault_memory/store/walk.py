@@ -9,6 +9,7 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_memory.errors import IdentityError, RecordError, UnsafePathError
 from vault_memory.files import Listed, Stamp, kind_of, list_folder, missing_vault
@@ -20,8 +21,7 @@ WHOLE = ("",)
 """The paths of a walk that looks at everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileEntry:
+class FileEntry(NamedTuple):
     """A note's file.
 
     Attributes:
