@@ -40,7 +40,7 @@ class SyncPlan:
 
     Attributes:
         scan: What the walk found.
-        known: The record table before the pass.
+        known: What the record table says of the files to read and of those that are gone.
         to_read: Files that are new, or that may have changed.
         gone: Known records whose file is no longer there.
         is_whole: Whether all of the vault was looked at.
@@ -125,10 +125,14 @@ class Indexer:
                 f"{self._store.root} had {total} notes and now has none; if a disk is not mounted, mount it;"
                 " if the notes are really gone, sync once with allow_empty (on the command line: --allow-empty)"
             )
-        to_read = tuple(entry for entry in scan.entries if verify or _may_have_changed(entry, known.get(entry.target)))
-        present = {entry.target for entry in scan.entries}
-        gone = tuple(target for target in known if target not in present and not _is_unlisted(target, scan))
-        return SyncPlan(scan, known, to_read, gone, "" in under)
+        to_read = tuple(entry for entry in scan.entries if verify or _may_have_changed(entry, known.get(entry.path)))
+        present = {entry.path for entry in scan.entries}
+        missing = {row.target: row for path, row in known.items() if path not in present}
+        # A file that is spelled in another way now is the same record, so targets decide what is gone.
+        found = {entry.target for entry in to_read}
+        gone = tuple(target for target in missing if target not in found and not _is_unlisted(target, scan))
+        read = {row.target: row for entry in to_read if (row := known.get(entry.path)) is not None}
+        return SyncPlan(scan, {**missing, **read}, to_read, gone, "" in under)
 
     def apply(self, plan: SyncPlan, *, progress: Progress | None = None) -> SyncReport:
         """Do what a plan says, batch by batch; a batch that was committed stays, whatever happens later.
@@ -311,7 +315,7 @@ def _planned_digest(planned: Mapping[Target, KnownRecord], target: Target) -> st
 
 
 def _may_have_changed(entry: FileEntry, known: KnownRecord | None) -> bool:
-    return known is None or known.stamp != str(entry.stamp) or known.path != entry.path or known.failure is not None
+    return known is None or known.stamp != str(entry.stamp) or known.failure is not None
 
 
 def _is_unlisted(target: Target, scan: Scan) -> bool:

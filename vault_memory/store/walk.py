@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from vault_memory.errors import IdentityError, RecordError, UnsafePathError
 from vault_memory.files import Listed, Stamp, kind_of, list_folder, missing_vault
-from vault_memory.identity import is_note_name, is_utf8, nfc, note_id, path_of, printable
+from vault_memory.identity import is_note_name, is_utf8, nfc, path_of, printable, target_of
 from vault_memory.model import LeftOut, Quarantined, Target
 from vault_memory.store.ignore import Chain, Rules, is_note_like
 
@@ -26,13 +26,16 @@ class FileEntry(NamedTuple):
 
     Attributes:
         path: Relative to the vault, `/`-separated, spelled as on the disk.
-        target: The record's identity.
         stamp: What tells without reading whether it changed.
     """
 
     path: str
-    target: Target
     stamp: Stamp
+
+    @property
+    def target(self) -> Target:
+        """The record's identity; worked out when asked for, as most files of a walk are only compared."""
+        return target_of(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +208,7 @@ def _take_note(found: _Found, folder: _Folder, item: Listed) -> None:
     except OSError as error:
         found.quarantined.append(_quarantined(path, RecordError(f"cannot be looked at: {error.strerror}")))
     else:
-        found.entries.append(FileEntry(path, Target(folder.scope, note_id(nfc(item.name))), stamp))
+        found.entries.append(FileEntry(path, stamp))
 
 
 def _not_utf8() -> IdentityError:
@@ -230,6 +233,8 @@ def _finish(found: _Found) -> Scan:
 
 def _without_twins(entries: list[FileEntry]) -> tuple[list[FileEntry], list[Quarantined]]:
     """Keep one file of each name: two spellings of one text (NFC and NFD) look alike and are one address."""
+    if all(entry.path.isascii() for entry in entries):
+        return entries, []
     chosen: dict[Target, FileEntry] = {}
     for entry in entries:
         first = chosen.setdefault(entry.target, entry)

@@ -26,16 +26,25 @@ class KnownRecord(NamedTuple):
     """What the record table says of a file: enough to decide whether it changed.
 
     Attributes:
+        scope: The record's scope.
+        name: The record's id.
         path: Spelled as on the disk.
         stamp: The file's stamp when it was read; empty if it has to be read again whatever its stamp.
         digest: Digest of its bytes.
         failure: Why it is not wholly indexed, if it is not.
     """
 
+    scope: str
+    name: str
     path: str
     stamp: str
     digest: str
     failure: str | None
+
+    @property
+    def target(self) -> Target:
+        """The record's identity."""
+        return Target(self.scope, self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +119,9 @@ class Snapshot:
     def _stale_records(self) -> int:
         return sum(map(self.count_in_scope, json.loads(self._meta.get("unlisted", "[]"))))
 
-    def known_records(self, under: Iterable[str] = ("",)) -> dict[Target, KnownRecord]:
-        """Return the record table, or the part of it at and below some paths of the disk."""
-        known: dict[Target, KnownRecord] = {}
+    def known_records(self, under: Iterable[str] = ("",)) -> dict[str, KnownRecord]:
+        """Return the record table by path, or the part of it at and below some paths of the disk."""
+        known: dict[str, KnownRecord] = {}
         for path in under:
             # Every path below a folder sorts between `folder/` and `folder0`, the character after the slash.
             rows = self._connection.execute(
@@ -120,7 +129,7 @@ class Snapshot:
                 + (" WHERE path = ? OR (path > ? AND path < ?)" if path else ""),
                 (path, f"{path}/", f"{path}0") if path else (),
             )
-            known.update((Target(scope, name), KnownRecord(*row)) for scope, name, *row in rows)
+            known.update((row[2], KnownRecord._make(row)) for row in rows)
         return known
 
     def check(self) -> None:
