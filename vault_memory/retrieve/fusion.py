@@ -13,7 +13,7 @@ POOL = 100
 
 # The weight of the dense list follows how much of the question the best lexical hits hold. Where keywords cover the
 # question they lead; where they hardly do, the reader does not know the words of the notes, and meaning leads. Chosen
-# on one half of the questions of eight sets and confirmed on the other, see docs/retrieval.md.
+# by the figures of eight question sets as a whole, see docs/retrieval.md.
 COVERED = 0.55
 HARDLY_COVERED = 0.2
 WEIGHT_IF_COVERED = 0.15
