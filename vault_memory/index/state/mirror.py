@@ -54,15 +54,6 @@ class DenseMirror:
             self._follow(snapshot)
             return self._index.query(vector, top_k, max_per_record, scope=scope, targets=targets)
 
-    def follow(self, snapshot: Snapshot) -> None:
-        """Make the index equal to the snapshot, so that the next query need not.
-
-        Raises:
-            GenerationMovedError: Another thread has taken the index past the snapshot.
-        """
-        with self._lock:
-            self._follow(snapshot)
-
     def _follow(self, snapshot: Snapshot) -> None:
         is_other = snapshot.state_id != self._state_id
         if snapshot.generation < self._generation and not is_other:

@@ -197,10 +197,6 @@ class StateWriter:
         """Note that a whole pass over the folder has ended now, and which scopes could not be listed."""
         write_meta(self._connection, {"synced_at": repr(time.time()), "unlisted": to_json(list(unlisted))})
 
-    def optimize(self) -> None:
-        """Merge the lexical index after a large change."""
-        self._lexical.optimize()
-
     def finish(self) -> None:
         """Give the changes their generation number and forget tombstones that no reader needs."""
         if not self._changed:
